@@ -1,0 +1,7 @@
+"""Errors that a person caused or can mend, told in one line."""
+
+from __future__ import annotations
+
+
+class MoldauError(Exception):
+    """The request was wrong or refused: one clear line on stderr, exit code 1, nothing changed."""

@@ -1,0 +1,100 @@
+"""The tables of the warehouse, read from the YAML that documents them.
+
+Sources (raw, decoded, state, history) and the models of decisions and marts: name, columns, keys
+and constraints stand there once, and both `init` and dbt read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from moldau.project import ROOT
+
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    data_type: str
+    is_nullable: bool = True
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: `<warehouse>/<database>/<name>`."""
+
+    database: str
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...]
+    description: str = ""
+    checks: dict[str, str] = field(default_factory=dict, hash=False)
+    properties: dict[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.name}"
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Every table by full name, in the order of the data flow."""
+    found = {table.full_name: table for path in sorted(_yaml_files()) for table in _read(path)}
+    order = ["raw", "decoded", "state", "decisions", "history", "marts"]
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[1].database), item[0])))
+
+
+def _yaml_files() -> list[Path]:
+    return list((ROOT / "models").rglob("*.yml"))
+
+
+def _read(path: Path) -> list[Table]:
+    content = yaml.load(path.read_text(), Loader=Loader) or {}
+    # `run` holds views of the current command, not tables
+    tables = [
+        _table(source["schema"], entry)
+        for source in content.get("sources", [])
+        if source["name"] != "run"
+        for entry in source["tables"]
+    ]
+    for model in content.get("models", []):
+        database = _database_of(path, model)
+        if database:
+            tables.append(_table(database, model))
+    return tables
+
+
+def _database_of(path: Path, model: dict[str, Any]) -> str | None:
+    layer = path.relative_to(ROOT / "models").parts[0]
+    if layer == "marts":
+        return "marts"
+    return "decisions" if model.get("config", {}).get("schema") == "decisions" else None
+
+
+def _table(database: str, entry: dict[str, Any]) -> Table:
+    config = entry.get("config", {})
+    meta = config.get("meta", {})
+    return Table(
+        database=database,
+        name=config.get("alias", entry["name"]),
+        description=" ".join(entry.get("description", "").split()),
+        primary_key=tuple(meta.get("primary_key", ())),
+        checks=dict(meta.get("checks", {})),
+        properties={key: str(value) for key, value in meta.get("properties", {}).items()},
+        columns=tuple(
+            Column(
+                name=column["name"],
+                data_type=column["data_type"],
+                is_nullable=all(c["type"] != "not_null" for c in column.get("constraints", [])),
+                description=" ".join(column.get("description", "").split()),
+            )
+            for column in entry.get("columns", [])
+        ),
+    )
