@@ -1,0 +1,49 @@
+"""Names of the rule sets, from `seeds/rule_sets.csv`, where SQL reads their switches too."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from moldau.project import SEEDS
+
+
+@cache
+def rule_sets(domain: str) -> tuple[str, ...]:
+    """Rule sets of `domain`, the default first."""
+    with (SEEDS / "rule_sets.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["domain"] == domain]
+    rows.sort(key=lambda row: row["is_default"] != "true")
+    return tuple(row["ruleset"] for row in rows)
+
+
+def default_rule_set(domain: str) -> str:
+    """The rule set that holds where moldau.yml names none."""
+    return rule_sets(domain)[0]
+
+
+def _known(domain: str) -> Any:
+    def check(name: str) -> str:
+        if name not in rule_sets(domain):
+            raise PydanticCustomError(
+                "rule_set", "{allowed}", {"allowed": _one_of(rule_sets(domain), name)}
+            )
+        return name
+
+    return AfterValidator(check)
+
+
+def _one_of(names: tuple[str, ...], given: str) -> str:
+    from moldau.settings.problems import suggestion
+
+    return "one of " + ", ".join(names) + suggestion(given, names)
+
+
+GroupsRuleSet = Annotated[str, _known("groups")]
+TiersRuleSet = Annotated[str, _known("tiers")]
+MirrorsRuleSet = Annotated[str, _known("mirrors")]
+ProducersRuleSet = Annotated[str, _known("producers")]

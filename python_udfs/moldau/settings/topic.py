@@ -1,0 +1,57 @@
+"""Topic properties that the tiers domain reads, under Kafka's names."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from moldau.settings.fields import (
+    Flag,
+    FromMinusOne,
+    FromMinusTwo,
+    NotNegative,
+    Positive,
+    Section,
+    SegmentBytes,
+)
+
+
+class TopicSettings(Section):
+    """What moldau.yml says about one topic; null = not said, so a loaded config or the broker's
+    default holds. Times in ms, sizes in bytes; -1 = no limit, -2 = as the whole topic."""
+
+    remote_storage_enable: Flag | None = Field(default=None, alias="remote.storage.enable")
+    retention_ms: FromMinusOne | None = Field(default=None, alias="retention.ms")
+    retention_bytes: FromMinusOne | None = Field(default=None, alias="retention.bytes")
+    local_retention_ms: FromMinusTwo | None = Field(default=None, alias="local.retention.ms")
+    local_retention_bytes: FromMinusTwo | None = Field(default=None, alias="local.retention.bytes")
+    remote_copy_lag_ms: FromMinusOne | None = Field(default=None, alias="remote.copy.lag.ms")
+    remote_copy_lag_bytes: FromMinusOne | None = Field(default=None, alias="remote.copy.lag.bytes")
+    remote_log_copy_disable: Flag | None = Field(default=None, alias="remote.log.copy.disable")
+    remote_log_delete_on_disable: Flag | None = Field(
+        default=None, alias="remote.log.delete.on.disable"
+    )
+    cleanup_policy: str | None = Field(
+        None,
+        alias="cleanup.policy",
+        pattern=r"^\s*((compact|delete)\s*(,\s*(compact|delete)\s*)*)?$",
+    )
+    delete_retention_ms: NotNegative | None = Field(default=None, alias="delete.retention.ms")
+    segment_bytes: SegmentBytes | None = Field(default=None, alias="segment.bytes")
+    segment_ms: Positive | None = Field(default=None, alias="segment.ms")
+
+    @model_validator(mode="after")
+    def _local_fits_into_total(self) -> TopicSettings:
+        """Kafka refuses a local retention that is longer than the topic's."""
+        for unit in ("ms", "bytes"):
+            total = getattr(self, f"retention_{unit}")
+            local = getattr(self, f"local_retention_{unit}")
+            if total is None or local is None or total == -1 or local == -2:
+                continue
+            if local == -1 or local > total:
+                raise PydanticCustomError(
+                    "local_retention",
+                    "{key} between -2 and {total} (retention.{unit})",
+                    {"key": f"local.retention.{unit}", "total": total, "unit": unit},
+                )
+        return self

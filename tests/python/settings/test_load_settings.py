@@ -1,0 +1,235 @@
+"""moldau.yml: what is accepted, which default holds, and how an error names the mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moldau.errors import MoldauError
+from moldau.settings import Settings, load_settings
+
+EXAMPLE = """
+warehouse: ./lake
+clusters:
+  east:
+    authority: moldau
+    ruleset: {groups: kip_1331_v2}
+    plugin: {name: directory, path: ./descriptions, api_token: hush}
+    offsets.retention.minutes: 60
+    topics:
+      orders: {remote.storage.enable: "true", retention.ms: "604800000", retention.bytes: -1}
+flows:
+  east-to-west: {source: east, target: west, ruleset: full_history, topics: ".*", groups: ".*"}
+producers:
+  default: {ruleset: kip_526_draft, metadata.evict.ms: 200000, retry.backoff.ms: 50}
+  p1: {metadata.evict.ms: 5000}
+"""
+
+
+def read(folder: Path, text: str) -> Settings:
+    path = folder / "moldau.yml"
+    path.write_text(text, encoding="utf-8")
+    return load_settings(path, None)
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MOLDAU_WAREHOUSE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_without_a_file_every_default_holds() -> None:
+    settings = load_settings(None, None)
+    east = settings.cluster("east")
+
+    assert settings.warehouse == Path("warehouse")
+    assert settings.config is None
+    assert (east.authority, east.ruleset.groups, east.ruleset.tiers) == (
+        "broker",
+        "kip_1331_draft",
+        "kip_963_draft",
+    )
+    assert east.offsets_retention_ms == 604_800_000
+    assert east.offsets_retention_check_interval_ms == 600_000
+    assert not east.has_plugin
+    assert settings.producer("any").metadata_evict_ms == 300_000
+
+
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    settings = read(tmp_path, EXAMPLE)
+    east = settings.cluster("east")
+
+    assert settings.warehouse == tmp_path / "lake"
+    assert east.has_plugin
+    assert east.plugin_name == "directory"
+    assert east.plugin is not None
+    assert east.plugin.options == {"path": "./descriptions", "api_token": "hush"}
+    assert east.topics["orders"].remote_storage_enable is True
+    assert east.topics["orders"].retention_ms == 604_800_000
+    assert settings.flows["east-to-west"].target == "west"
+    assert settings.producer("p1").metadata_evict_ms == 5_000
+    assert settings.producer("p1").retry_backoff_ms == 50
+    assert settings.producer("p2").metadata_evict_ms == 200_000
+
+
+def test_the_effective_settings_are_sorted_and_hide_secrets(tmp_path: Path) -> None:
+    effective = read(tmp_path, EXAMPLE).cluster("east").effective()
+
+    assert list(effective) == sorted(effective)
+    assert effective["offsets.retention.minutes"] == 60
+    assert effective["plugin"] == {
+        "name": "directory",
+        "path": "./descriptions",
+        "api_token": "***",
+    }
+
+
+def test_the_digest_changes_with_a_setting_and_only_then(tmp_path: Path) -> None:
+    first = read(tmp_path, "clusters: {east: {offsets.retention.minutes: 10080}}")
+    other = read(tmp_path, "clusters: {east: {offsets.retention.minutes: 10081}}")
+
+    assert first.cluster("east").digest() == first.cluster("not listed").digest()
+    assert first.cluster("east").digest() != other.cluster("east").digest()
+
+
+def test_a_broker_has_a_plugin_iff_its_class_is_not_empty(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path,
+        """
+        clusters:
+          with: {group.streams.topology.description.plugin.class: org.example.Plugin}
+          empty: {group.streams.topology.description.plugin.class: ""}
+          ours: {plugin: {name: delta}}
+        """,
+    )
+
+    assert settings.cluster("with").has_plugin
+    assert not settings.cluster("empty").has_plugin
+    assert not settings.cluster("ours").has_plugin, "authority is broker: moldau calls nothing"
+
+
+def test_option_then_environment_then_file_then_default_name_the_warehouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "moldau.yml"
+    path.write_text("warehouse: inside")
+    assert load_settings(None, None).warehouse == Path("inside")
+    assert load_settings(path, None).warehouse == tmp_path / "inside"
+
+    monkeypatch.setenv("MOLDAU_WAREHOUSE", "/from/environment")
+    assert load_settings(None, None).warehouse == Path("/from/environment")
+    assert load_settings(None, Path("/option")).warehouse == Path("/option")
+
+
+def test_a_missing_file_is_an_error_only_if_it_was_named(tmp_path: Path) -> None:
+    with pytest.raises(MoldauError, match=r"nowhere\.yml does not exist"):
+        load_settings(tmp_path / "nowhere.yml", None)
+
+
+def test_a_section_whose_lines_are_commented_out_is_empty(tmp_path: Path) -> None:
+    settings = read(tmp_path, "clusters:\n  east:\n  #  authority: moldau\nflows:\n")
+    assert settings.cluster("east").authority == "broker"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "clusters: {east: {offsets.retention.minutes: 0}}",
+            "clusters.east.offsets.retention.minutes: 0 is not allowed; "
+            "allowed is a whole number of at least 1",
+        ),
+        (
+            "clusters: {east: {offsets.retention.minutes: true}}",
+            "clusters.east.offsets.retention.minutes: true is not allowed",
+        ),
+        (
+            "clusters: {east: {offsets.retention.minuts: 5}}",
+            "unknown key clusters.east.offsets.retention.minuts (value 5)",
+        ),
+        (
+            "clusters: {east: {offsets.retention.minuts: 5}}",
+            "did you mean offsets.retention.minutes?",
+        ),
+        (
+            "clusters: {east: {ruleset: {groups: kafka_44}}}",
+            "one of kip_1331_draft, kip_1331_v1, kip_1331_v2, kafka_4_4; did you mean kafka_4_4?",
+        ),
+        (
+            "clusters: {east: {plugin: {name: direktory}}}",
+            "one of delta, directory, webhook",
+        ),
+        ("clusters: {east: {plugin: {path: x}}}", "clusters.east.plugin.name is missing"),
+        ("clusters: {east: {authority: me}}", "one of broker, moldau"),
+        ("clusters: {'': {}}", "a non-empty name without control characters"),
+        ('clusters: {"a\\0b": {}}', "a non-empty name without control characters"),
+        ("clusters: {1: {}}", "a name as text (put it in quotes)"),
+        ("clusters: [east]", "clusters: ['east'] is not allowed; allowed is a mapping"),
+        (
+            "clusters: {e: {topics: {o: {retention.ms: 5, local.retention.ms: 6}}}}",
+            "local.retention.ms between -2 and 5",
+        ),
+        ("clusters: {e: {topics: {o: {remote.storage.enable: yeah}}}}", "true or false"),
+        ("flows: {f: {source: a, target: b, topics: '['}}", "a regular expression"),
+        ("producers: {default: {metadata.evict.ms: 999}}", "at least 1000"),
+        ("cluster: {}", "unknown key cluster (value {}); known here: clusters, flows"),
+        ("warehouse: s3://bucket/x", "must be a local folder"),
+        ("clusters:\n  east: {}\n  east: {}", "line 3: the key 'east' is given twice"),
+        ("clusters:\n  a: b: c", "line 2: mapping values are not allowed here"),
+        ("- 1", "a mapping such as 'clusters:' is expected"),
+        ("x: !!python/name:os.system ''", "line 1: could not determine a constructor"),
+    ],
+)
+def test_a_mistake_is_named_by_key_value_and_what_is_allowed(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(MoldauError) as caught:
+        read(tmp_path, text)
+    assert message in str(caught.value)
+    assert "moldau.yml" in str(caught.value) or "warehouse" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "moldau.yml"
+    path.write_bytes(b"clusters: {\xff: {}}")
+    with pytest.raises(MoldauError, match="not UTF-8"):
+        load_settings(path, None)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0"])
+def test_a_cluster_name_from_an_option_is_checked_too(name: str) -> None:
+    with pytest.raises(MoldauError, match="cannot name a cluster"):
+        load_settings(None, None).cluster(name)
+
+
+def test_odd_but_harmless_cluster_names_are_accepted(tmp_path: Path) -> None:
+    name = 'it\'s \\ "quoted" 🦀'
+    settings = read(tmp_path, "clusters: {'it''s \\ \"quoted\" 🦀': {authority: moldau}}")
+    assert settings.cluster(name).authority == "moldau"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution on the path with one plugin that loads and one that does not."""
+    (tmp_path / "acme_plugin.py").write_text("class Good: ...\n")
+    info = tmp_path / "acme-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[moldau.topology_plugins]\nacme = acme_plugin:Good\nbroken = acme_plugin:Bad\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_installed_entry_point_is_a_plugin(tmp_path: Path) -> None:
+    settings = read(tmp_path, "clusters: {e: {authority: moldau, plugin: {name: acme}}}")
+    assert settings.cluster("e").plugin_name == "acme"
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plugin_that_cannot_be_loaded_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(MoldauError, match=r"acme_plugin:Bad fails with AttributeError"):
+        read(tmp_path, "clusters: {e: {plugin: {name: broken}}}")
