@@ -1,0 +1,1 @@
+"""Decoder of the records in Kafka's internal topics. Import from the modules inside."""

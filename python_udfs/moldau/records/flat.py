@@ -174,8 +174,12 @@ def _leader_epochs(decoded: Decoded) -> pa.Array:
             continue
         slot = next(s for s in block.column.layout.fields if s.name == "segmentLeaderEpochs")
         lists = to_arrow(block.buffer, slot, column)
+        # Only the names of the struct's fields change.
+        renamed = pa.StructArray.from_arrays(
+            lists.values.flatten(), fields=list(LEADER_EPOCHS.value_type)
+        )
+        lists = pa.ListArray.from_arrays(lists.offsets, renamed)
         slots = np.full(size, -1, np.int64)
         slots[block.good_rows()] = np.arange(len(block.rows)) if block.good is None else block.good
-        # Only the names of the struct's fields change.
-        return lists.take(pa.array(slots, mask=slots < 0)).cast(LEADER_EPOCHS)
+        return lists.take(pa.array(slots, mask=slots < 0))
     return pa.nulls(size, LEADER_EPOCHS)
