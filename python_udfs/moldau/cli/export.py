@@ -1,0 +1,34 @@
+"""`moldau export`: a table as a file that other tools open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from moldau.cli.options import pass_settings
+from moldau.settings import Settings
+
+
+@click.command(name="export")
+@click.argument("table")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file: .csv, .json (one array), .jsonl (one object a line) or .parquet.",
+)
+@click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
+@pass_settings
+def export(settings: Settings, table: str, target: Path, where: str | None) -> None:
+    """Write the rows of TABLE to a file, by the ending of its name.
+
+    \b
+    Example:
+      moldau export marts.expiry_calendar --to calendar.csv --where "expires_at < '2026-10-01'"
+    """
+    from moldau.reading.export import export_table
+
+    count = export_table(settings.warehouse, table, target, where)
+    click.echo(f"{count} rows written to {target}")

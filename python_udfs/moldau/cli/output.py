@@ -1,0 +1,88 @@
+"""Rows on stdout: a table for people, JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TextIO
+
+from moldau.reading.values import csv_cell, plain, to_json, visible
+
+TABLE_ROWS = 1_000
+_CELL_ON_TERMINAL = 60
+_CELL_ELSEWHERE = 300
+
+
+def write_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], output_format: str) -> None:
+    """Write rows as `table`, `json` (one array of objects) or `csv` (with a header).
+
+    JSON and CSV are exact and stream. A table shows control characters as escapes, cuts long
+    cells, and stops after 1,000 rows with a note on stderr.
+    """
+    match output_format:
+        case "json":
+            _write_json(columns, rows, sys.stdout)
+        case "csv":
+            _write_csv(columns, rows, sys.stdout)
+        case _:
+            _write_table(columns, rows)
+
+
+def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+    separator = "[\n"
+    for row in rows:
+        stream.write(separator + to_json(dict(zip(columns, row, strict=True)), stream))
+        separator = ",\n"
+    stream.write("[]\n" if separator == "[\n" else "\n]\n")
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+
+
+def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    iterator = iter(rows)
+    width = _CELL_ON_TERMINAL if sys.stdout.isatty() else _CELL_ELSEWHERE
+    cells = [[_cell(value, width) for value in row] for row in islice(iterator, TABLE_ROWS)]
+    if sys.stdout.isatty():
+        _write_rich(columns, cells)
+    else:
+        sys.stdout.writelines(_aligned(columns, cells))
+    if next(iterator, None) is not None:
+        sys.stderr.write(f"the first {TABLE_ROWS} rows; --format json or csv gives all\n")
+
+
+def _write_rich(columns: Sequence[str], cells: list[list[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+def _aligned(columns: Sequence[str], cells: list[list[str]]) -> Iterator[str]:
+    lines = [list(columns), *cells]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
+    lines.insert(1, ["-" * width for width in widths])
+    for line in lines:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        yield "  ".join(padded).rstrip() + "\n"
+
+
+def _cell(value: Any, width: int) -> str:
+    if value is None:
+        return ""
+    value = plain(value)
+    if not isinstance(value, str):
+        value = to_json(value)
+    return visible(value, width)

@@ -1,0 +1,33 @@
+"""`moldau show`: the rows of a table, without Spark."""
+
+from __future__ import annotations
+
+import click
+
+from moldau.cli.options import format_option, pass_settings
+from moldau.cli.output import write_rows
+from moldau.settings import Settings
+
+
+@click.command(name="show")
+@click.argument("table")
+@click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows.")
+@format_option
+@pass_settings
+def show(
+    settings: Settings, table: str, where: str | None, limit: int | None, output_format: str
+) -> None:
+    """Print the rows of TABLE, in the order of its key.
+
+    TABLE is `database.table`, or the bare name if only one database has it. The condition is
+    DuckDB's SQL; `moldau status` lists the tables.
+
+    \b
+    Example:
+      moldau show marts.groups --where "group_state = 'EMPTY'" --limit 20
+    """
+    from moldau.reading.query import table_rows
+
+    answer = table_rows(settings.warehouse, table, where, limit)
+    write_rows(answer.columns, answer.rows, output_format)

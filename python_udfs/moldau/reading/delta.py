@@ -1,0 +1,120 @@
+"""Delta tables as DuckDB views, without Spark.
+
+A view reads the Parquet files of the table's latest version, lazily and with pruning: rows that a
+deletion vector hides are left out, columns that an old file lacks are null, timestamps are UTC.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from moldau.errors import MoldauError
+from moldau.reading.delta_types import duckdb_type, identifier, literal
+from moldau.reading.tables import existing_tables
+from moldau.warehouse.damage import data_files, find_log_damage, open_table
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+    from duckdb import DuckDBPyConnection
+
+
+def connect_duckdb(warehouse: Path, only: Iterable[str] | None = None) -> DuckDBPyConnection:
+    """A connection with every table of the warehouse as the view `database.table`.
+
+    `only`: full names of the tables wanted (those that do not exist are left out); None = all.
+    MoldauError if there is no warehouse or a table's log is damaged.
+    """
+    import duckdb
+
+    existing = existing_tables(warehouse)
+    wanted = existing if only is None else [name for name in existing if name in set(only)]
+    connection = duckdb.connect()
+    connection.execute("set timezone = 'UTC'")
+    connection.execute("create schema _deleted")
+    for database in dict.fromkeys(name.split(".")[0] for name in existing):
+        connection.execute(f"create schema {identifier(database)}")
+    for name in wanted:
+        _create_view(connection, warehouse, name)
+    return connection
+
+
+def open_latest(warehouse: Path, name: str) -> DeltaTable:
+    """Table `database.table` at its latest version; MoldauError if it cannot be read."""
+    folder = warehouse.joinpath(*name.split(".", 1))
+    wrong = find_log_damage(folder)
+    if wrong is None:
+        try:
+            return open_table(folder)
+        except Exception as error:
+            wrong = " ".join(str(error).split())[:300]
+    raise MoldauError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")
+
+
+def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
+    """Row numbers (from 0) that deletion vectors hide, by absolute path of the data file."""
+    found: dict[str, list[int]] = {}
+    for batch in table.deletion_vectors():
+        paths, masks = batch.column("filepath"), batch.column("selection_vector")
+        for index in range(batch.num_rows):
+            path = unquote(str(paths[index].as_py()).removeprefix("file://"))
+            found[path] = [row for row, keep in enumerate(masks[index].as_py()) if not keep]
+    return found
+
+
+def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> None:
+    table = open_latest(warehouse, name)
+    fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
+    deleted = deleted_rows(table)
+    is_partitioned = bool(table.metadata().partition_columns)
+    files = data_files(table)
+    typed = ", ".join(
+        f"cast(null as {duckdb_type(f['type'])}) as {identifier(f['name'])}" for f in fields
+    )
+    parts = [f"select {typed} where false"]
+    if whole := [path for path in files if path not in deleted]:
+        parts.append(f"select * from {_read_parquet(whole, is_partitioned)}")
+    if partly := [path for path in files if path in deleted]:
+        vectors = f"_deleted.{identifier(name)}"
+        _store(connection, vectors, {path: deleted[path] for path in partly})
+        source = _read_parquet(partly, is_partitioned, with_row_numbers=True)
+        parts.append(
+            f"select * exclude (filename, file_row_number) from {source} as rows "
+            f"anti join {vectors} as hidden "
+            "on rows.filename = hidden.path and rows.file_row_number = hidden.row_number"
+        )
+    columns = ", ".join(
+        f"cast({identifier(f['name'])} as {duckdb_type(f['type'])}) as {identifier(f['name'])}"
+        for f in fields
+    )
+    database, bare = name.split(".", 1)
+    try:
+        connection.execute(
+            f"create view {identifier(database)}.{identifier(bare)} as "
+            f"select {columns} from ({' union all by name '.join(parts)})"
+        )
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        raise MoldauError(f"{name} cannot be read: {reason} (see `moldau doctor`)") from None
+
+
+def _store(connection: DuckDBPyConnection, table: str, deleted: dict[str, list[int]]) -> None:
+    connection.execute(f"create table {table} (path varchar, row_number bigint)")
+    for path, rows in deleted.items():
+        connection.execute(f"insert into {table} select ?, unnest(?::bigint[])", [path, rows])
+
+
+def _read_parquet(files: list[str], is_partitioned: bool, with_row_numbers: bool = False) -> str:
+    listed = ", ".join(literal(_without_wildcards(path)) for path in files)
+    options = f"union_by_name = true, hive_partitioning = {str(is_partitioned).lower()}"
+    if with_row_numbers:
+        options += ", filename = true, file_row_number = true"
+    return f"read_parquet([{listed}], {options})"
+
+
+def _without_wildcards(path: str) -> str:
+    """DuckDB reads a path as a pattern: each special letter becomes a class of one letter."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

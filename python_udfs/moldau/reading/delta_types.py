@@ -1,0 +1,44 @@
+"""Delta's column types in DuckDB's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_NAMES = {
+    "string": "VARCHAR",
+    "long": "BIGINT",
+    "integer": "INTEGER",
+    "short": "SMALLINT",
+    "byte": "TINYINT",
+    "float": "REAL",
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "binary": "BLOB",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP WITH TIME ZONE",
+    "timestamp_ntz": "TIMESTAMP",
+}
+
+
+def duckdb_type(delta: Any) -> str:
+    """DuckDB's name of a type as Delta's schema JSON has it."""
+    if isinstance(delta, str):
+        return _NAMES.get(delta, delta)  # decimal(p,s) reads the same
+    match delta["type"]:
+        case "array":
+            return f"{duckdb_type(delta['elementType'])}[]"
+        case "map":
+            return f"MAP({duckdb_type(delta['keyType'])}, {duckdb_type(delta['valueType'])})"
+        case _:
+            fields = (f"{identifier(f['name'])} {duckdb_type(f['type'])}" for f in delta["fields"])
+            return f"STRUCT({', '.join(fields)})"
+
+
+def identifier(name: str) -> str:
+    """A quoted SQL name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A quoted SQL string."""
+    return "'" + text.replace("'", "''") + "'"

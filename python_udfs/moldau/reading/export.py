@@ -1,0 +1,82 @@
+"""A table as a file: complete or not there at all."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from moldau.errors import MoldauError
+from moldau.reading.delta_types import literal
+from moldau.reading.query import Rows, table_relation, table_rows
+from moldau.reading.values import csv_cell, to_json
+
+
+def export_table(warehouse: Path, name: str, target: Path, where: str | None = None) -> int:
+    """Write a table's rows (those for which `where` holds) to `target`; returns their number.
+
+    The ending says how: .csv, .json, .jsonl, .parquet. The file appears when it is complete,
+    and replaces one that was there. MoldauError for another ending or a folder that is missing.
+    """
+    ending = target.suffix.lower()
+    if ending not in (".parquet", *_WRITERS):
+        raise MoldauError(f"{target} must end in .csv, .json, .jsonl or .parquet")
+    if not target.parent.is_dir():
+        raise MoldauError(f"the folder {target.parent} does not exist")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        if ending == ".parquet":
+            count = _to_parquet(warehouse, name, unfinished, where)
+        else:
+            count = _WRITERS[ending](table_rows(warehouse, name, where), unfinished)
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise MoldauError(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return count
+
+
+def _to_parquet(warehouse: Path, name: str, path: Path, where: str | None) -> int:
+    connection, sql = table_relation(warehouse, name, where)
+    written = connection.execute(f"copy ({sql}) to {literal(str(path))} (format parquet)")
+    row = written.fetchone()
+    return int(row[0]) if row else 0
+
+
+def _to_csv(rows: Rows, path: Path) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(rows.columns)
+        for count, row in enumerate(rows.rows, start=1):  # noqa: B007
+            writer.writerow([csv_cell(value) for value in row])
+    return count
+
+
+def _to_json(rows: Rows, path: Path) -> int:
+    return _write_objects(rows, path, "[\n", ",\n", "\n]\n", "[]\n")
+
+
+def _to_jsonl(rows: Rows, path: Path) -> int:
+    return _write_objects(rows, path, "", "\n", "\n", "")
+
+
+def _write_objects(
+    rows: Rows, path: Path, before: str, between: str, after: str, nothing: str
+) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for count, row in enumerate(rows.rows, start=1):
+            file.write(before if count == 1 else between)
+            file.write(to_json(dict(zip(rows.columns, row, strict=True)), file))
+        file.write(after if count else nothing)
+    return count
+
+
+_WRITERS: dict[str, Callable[[Rows, Path], int]] = {
+    ".csv": _to_csv,
+    ".json": _to_json,
+    ".jsonl": _to_jsonl,
+}

@@ -1,0 +1,64 @@
+"""Which tables a warehouse has, and which one a person means."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from moldau.errors import MoldauError
+
+DATABASES = ("raw", "decoded", "state", "decisions", "history", "marts", "seeds")
+
+
+def existing_tables(warehouse: Path) -> list[str]:
+    """Full names of the tables whose folder has a log, in the order of the data flow.
+
+    MoldauError if there is no warehouse.
+    """
+    require_warehouse(warehouse)
+    return [
+        f"{database}.{folder.name}"
+        for database in DATABASES
+        if (warehouse / database).is_dir()
+        for folder in sorted((warehouse / database).iterdir())
+        if (folder / "_delta_log").is_dir()
+    ]
+
+
+def require_warehouse(warehouse: Path) -> None:
+    """MoldauError, naming what to run, if `warehouse` has none of a warehouse's folders."""
+    if not any((warehouse / database).is_dir() for database in DATABASES):
+        raise MoldauError(
+            f"there is no warehouse in {warehouse}: make one with "
+            f"`moldau init --warehouse {warehouse}`, or name another with --warehouse"
+        )
+
+
+def resolve(warehouse: Path, name: str) -> str:
+    """The full name of the table that `name` means: `marts.groups`, or `groups` if unique."""
+    existing = existing_tables(warehouse)
+    if name in existing:
+        return name
+    same = [full for full in existing if full.split(".")[1] == name]
+    if len(same) == 1:
+        return same[0]
+    if same:
+        raise MoldauError(f"{name} is ambiguous: {', '.join(same)}")
+    raise MoldauError(_unknown(warehouse, name, existing))
+
+
+def _unknown(warehouse: Path, name: str, existing: list[str]) -> str:
+    from moldau.warehouse.contracts import tables
+
+    promised = [full for full in tables() if name in (full, full.split(".")[1])]
+    if promised and (warehouse / "state" / "runs").is_dir():
+        return f"{promised[0]} is missing in {warehouse}: `moldau doctor` says what else is"
+    if promised:
+        return (
+            f"{promised[0]} is not in {warehouse} yet: "
+            f"make the warehouse with `moldau init --warehouse {warehouse}`"
+        )
+    names = [*existing, *(full.split(".")[1] for full in existing)]
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ": `moldau status` lists them"
+    return f"there is no table {name[:100]!r}{hint}"

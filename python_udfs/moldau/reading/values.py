@@ -1,0 +1,73 @@
+"""Values of tables as text: exact for programs, visible for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from base64 import b64encode
+from datetime import UTC, date, datetime
+from math import isfinite
+from typing import Any, TextIO
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: bytes as base64, times as ISO 8601 in UTC, exact numbers as text."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else str(value)
+        case bytes() | bytearray() | memoryview():
+            return b64encode(bytes(value)).decode("ascii")
+        case datetime():
+            moment = value if value.tzinfo is None else value.astimezone(UTC)
+            return moment.isoformat().replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case dict():
+            return {str(plain(key)): plain(item) for key, item in value.items()}
+        case list() | tuple() | set():
+            return [plain(item) for item in value]
+        case _:
+            return str(value)
+
+
+def to_json(value: Any, stream: TextIO | None = None) -> str:
+    """One line of JSON; letters stay readable if the stream can carry them."""
+    encoding = (getattr(stream or sys.stdout, "encoding", None) or "utf-8").lower()
+    text = json.dumps(plain(value), ensure_ascii=not encoding.startswith("utf"))
+    # half a surrogate pair has no UTF-8
+    return text if text.isascii() or _is_encodable(text) else json.dumps(plain(value))
+
+
+def visible(text: str, width: int | None = None) -> str:
+    """Text for one line of a table: what does not print as escapes, cut to `width` letters."""
+    cut = text if width is None else text[: width + 1]
+    shown = "".join(_ESCAPES.get(letter) or _letter(letter) for letter in cut)
+    return shown if width is None or len(shown) <= width else shown[: width - 1] + "…"
+
+
+def csv_cell(value: Any) -> Any:
+    """A CSV cell: null is empty, lists and maps are JSON."""
+    value = plain(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return to_json(value) if isinstance(value, dict | list) else value
+
+
+def _letter(letter: str) -> str:
+    if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        code = ord(letter)
+        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return letter
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,107 @@
+"""A table's `_delta_log`, looked at with nothing but the file system.
+
+Delta itself reads an empty commit file as "no changes" and may heal over a torn one; moldau
+refuses both, so the files are checked before anything opens the table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b85decode
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+_COMMIT = re.compile(r"(\d{20})\.json$")
+_CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.")
+_Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+_B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+
+class LogDamageError(Exception):
+    """What is wrong with the log, with the file's name."""
+
+
+@dataclass(frozen=True)
+class LogTail:
+    """The commits after the last checkpoint, as far as they name things outside the log."""
+
+    version: int
+    deletion_vector_files: frozenset[str]
+
+
+def read_log_tail(folder: Path) -> LogTail:
+    """Check every commit since the last checkpoint of the table in `folder`.
+
+    LogDamageError if there is no log, a commit is missing, empty or not JSON, or the last
+    checkpoint is empty.
+    """
+    log = folder / "_delta_log"
+    if not log.is_dir():
+        raise LogDamageError("the folder has no _delta_log")
+    names = {entry.name: entry for entry in log.iterdir()}
+    commits = {int(m[1]): log / name for name in names if (m := _COMMIT.fullmatch(name))}
+    checkpoint = _last_checkpoint(names)
+    last = max(commits, default=-1 if checkpoint is None else checkpoint)
+    if last < 0:
+        raise LogDamageError("_delta_log holds no commit")
+    deletion_vectors: dict[str, str | None] = {}
+    for version in range(0 if checkpoint is None else checkpoint + 1, last + 1):
+        name = f"_delta_log/{version:020d}.json"
+        if version not in commits:
+            raise LogDamageError(f"{name} is missing")
+        for action in _actions(commits[version], name):
+            if isinstance(add := action.get("add"), dict):
+                deletion_vectors[str(add.get("path"))] = _vector_file(add)
+            elif isinstance(remove := action.get("remove"), dict):
+                # one commit may re-add a path under another deletion vector: the add counts
+                path = str(remove.get("path"))
+                if _vector_file(remove) == deletion_vectors.get(path):
+                    deletion_vectors.pop(path, None)
+    return LogTail(last, frozenset(name for name in deletion_vectors.values() if name))
+
+
+def _last_checkpoint(names: dict[str, Path]) -> int | None:
+    """Version of the last complete checkpoint."""
+    parts: dict[int, int] = {}
+    complete: set[int] = set()
+    for name, path in names.items():
+        match = _CHECKPOINT.match(name)
+        if not match or not name.endswith((".parquet", ".json")):
+            continue
+        version = int(match[1])
+        if path.stat().st_size == 0:
+            raise LogDamageError(f"_delta_log/{name} is empty")
+        parts[version] = parts.get(version, 0) + 1
+        if match[3] is None or parts[version] == int(match[3]):
+            complete.add(version)
+    return max(complete, default=None)
+
+
+def _actions(path: Path, name: str) -> list[dict[str, Any]]:
+    content = path.read_bytes()
+    if not content.strip():
+        raise LogDamageError(f"{name} is empty: the commit was cut off")
+    actions = []
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            action = json.loads(line)
+        except ValueError:
+            action = None
+        if not isinstance(action, dict):
+            raise LogDamageError(f"{name}, line {number} is not JSON: the commit is torn")
+        actions.append(action)
+    return actions
+
+
+def _vector_file(add: dict[str, Any]) -> str | None:
+    """Path below the table of a file's deletion vector; None = none, or stored in the log."""
+    vector = add.get("deletionVector")
+    if not vector or vector.get("storageType") != "u":
+        return None
+    encoded = vector["pathOrInlineDv"]
+    prefix, identifier = encoded[:-20], encoded[-20:].translate(str.maketrans(_Z85, _B85))
+    name = f"deletion_vector_{UUID(bytes=b85decode(identifier))}.bin"
+    return f"{prefix}/{name}" if prefix else name
