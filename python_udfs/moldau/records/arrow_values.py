@@ -99,7 +99,7 @@ def _list(buffer: Bytes, slot: Slot, column: ListColumn) -> pa.Array:
     n = len(column)
     got = np.zeros(n, np.int64)
     for slots, _ in column.chunks:
-        got[slots] += 1
+        got += np.bincount(slots, minlength=n)
     first = np.cumsum(got) - got
     total = int(got.sum())
     chunks = [to_arrow(buffer, slot, c, element=True) for _, c in column.chunks]

@@ -71,7 +71,11 @@ class FixedListColumn:
 
 @dataclass(slots=True)
 class ListColumn:
-    """Arrays of anything else: chunk k holds element k of the slots that have one."""
+    """Arrays of anything else.
+
+    Chunk k holds element k of the slots that have one; or a single chunk holds all elements, and
+    its slots name each slot once an element.
+    """
 
     count: Ints
     chunks: list[tuple[Ints, Column]]

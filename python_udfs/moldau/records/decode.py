@@ -17,12 +17,12 @@ import pyarrow as pa
 from moldau.records import statuses
 from moldau.records.arrow_values import struct_to_arrow
 from moldau.records.buffers import RecordBytes
-from moldau.records.columns import Bools, Bytes, Ints, StructColumn, gather
+from moldau.records.columns import Bools, Bytes, Ints, StructColumn
 from moldau.records.cursors import Cursors
 from moldau.records.families import FAMILIES, Family, RecordType
 from moldau.records.layout import layout_of
-from moldau.records.schema import Message
 from moldau.records.walk import UnknownTags, Walker
+from moldau.records.walk_long import walk_rows
 
 FRAME_VERSION = 1
 NO_VERSION = -32769
@@ -202,16 +202,17 @@ def _values(
 def _value(
     out: Decoded, record: RecordType, version: int, cur: Cursors, key_trailing: Bools
 ) -> None:
-    rows = cur.rows
-    column = Walker(out.unknown).struct(layout_of(record.value, version), cur)
-    rest = cur.pos < cur.end
-    status = np.where(rest | key_trailing, statuses.OK_TRAILING, statuses.OK).astype(np.int8)
-    if out.family.trailing_is_error and rest.any():
-        cur.poison(rest)
-    good, bad = _split(cur)
-    status[bad] = statuses.BAD_VALUE
-    out.status[rows] = status
-    out.value_blocks.append(Block(record, version, rows, column, good, cur.buffer))
+    layout = layout_of(record.value, version)
+    for slots, sub, column in walk_rows(layout, cur, out.unknown):
+        rest = sub.pos < sub.end
+        more = rest | (key_trailing if slots is None else key_trailing[slots])
+        status = np.where(more, statuses.OK_TRAILING, statuses.OK).astype(np.int8)
+        if out.family.trailing_is_error:
+            sub.poison(rest)
+        good, bad = _split(sub)
+        status[bad] = statuses.BAD_VALUE
+        out.status[sub.rows] = status
+        out.value_blocks.append(Block(record, version, sub.rows, column, good, sub.buffer))
 
 
 def _decode_framed(out: Decoded, data: RecordBytes) -> None:
@@ -242,12 +243,3 @@ def _decode_framed(out: Decoded, data: RecordBytes) -> None:
                 _value(out, record, value_version, sub, np.zeros(len(sub.rows), np.bool_))
             else:
                 out.status[sub.rows] = statuses.UNKNOWN_VERSION
-
-
-def walk_embedded(message: Message, version: int, cur: Cursors) -> tuple[StructColumn, Bools]:
-    """Walk a message that stands inside a record's bytes; the mask says which were right."""
-    column = Walker().struct(layout_of(message, version), cur)
-    return column, cur.alive()
-
-
-__all__ = ["NO_VERSION", "Block", "Decoded", "decode", "gather", "walk_embedded"]

@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from moldau.records.arrow_values import struct_to_arrow, struct_type
 from moldau.records.buffers import RecordBytes
-from moldau.records.decode import walk_embedded
 from moldau.records.definitions import CONSUMER_PROTOCOL_MESSAGES
 from moldau.records.layout import layout_of
+from moldau.records.walk import UnknownTags
+from moldau.records.walk_long import walk_rows
 
 
 def read_subscriptions(data: pa.Array) -> tuple[pa.Array, pa.StructArray]:
@@ -42,12 +43,13 @@ def _read(name: str, data: pa.Array) -> tuple[pa.Array, pa.StructArray]:
     done = 0
     for version in range(newest + 1):
         slots = np.flatnonzero(there & (np.minimum(versions, newest) == version))
-        sub = cur.at(slots)
-        column, right = walk_embedded(message, version, sub)
-        place[slots[right]] = done + np.flatnonzero(right)
-        done += len(slots)
-        # Older versions lack fields of the newest: they are null there.
-        parts.append(_widen(struct_to_arrow(source.buffer, column), schema))
+        layout = layout_of(message, version)
+        for part, sub, column in walk_rows(layout, cur.at(slots), UnknownTags()):
+            walked, right = slots if part is None else slots[part], sub.alive()
+            place[walked[right]] = done + np.flatnonzero(right)
+            done += len(walked)
+            # Older versions lack fields of the newest: they are null there.
+            parts.append(_widen(struct_to_arrow(source.buffer, column), schema))
     values = pa.concat_arrays(parts).take(pa.array(place, mask=place < 0))
     return pa.array(versions.astype(np.int16), pa.int16(), mask=~there), values
 

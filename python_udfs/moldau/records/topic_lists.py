@@ -17,11 +17,14 @@ import pyarrow.compute as pc
 from moldau.records.arrow_values import spans
 from moldau.records.columns import Bytes, Column, Ints, ListColumn, SpanColumn, StructColumn
 from moldau.records.cursors import Cursors
-from moldau.records.decode import Block, walk_embedded
+from moldau.records.decode import Block
 from moldau.records.definitions import CONSUMER_PROTOCOL_MESSAGES
+from moldau.records.layout import layout_of
 from moldau.records.text import to_text
+from moldau.records.walk import UnknownTags
+from moldau.records.walk_long import walk_rows
 
-_SUBSCRIPTION = CONSUMER_PROTOCOL_MESSAGES["ConsumerProtocolSubscription"]
+_SUBSCRIPTION = layout_of(CONSUMER_PROTOCOL_MESSAGES["ConsumerProtocolSubscription"], 0)
 _LIST_FIELDS: dict[int, tuple[str, ...]] = {
     5: ("subscribedTopicNames",),
     10: ("subscribedTopicNames",),
@@ -91,9 +94,10 @@ class TopicLists:
             at, size = subscription.at[wanted], subscription.size[wanted]
             cur = Cursors(block.buffer, at, at + size, block.rows[slots])
             cur.skip(2)
-            column, right = walk_embedded(_SUBSCRIPTION, 0, cur)
-            has_list[slots[~right]] = False
-            walked.append((slots, column))
+            for part, sub, column in walk_rows(_SUBSCRIPTION, cur, UnknownTags()):
+                members_walked = slots if part is None else slots[part]
+                has_list[members_walked[~sub.alive()]] = False
+                walked.append((members_walked, column))
         self._has_list[block.rows[has_list]] = True
         for slots, column in walked:
             self._collect(block.buffer, column, ["topics"], block.rows[slots], has_list[slots])
