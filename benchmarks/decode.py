@@ -25,14 +25,14 @@ import pyarrow as pa
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python_udfs"), str(ROOT / "tests" / "python" / "records")]
 
+from row_decoder import decode_row  # noqa: E402
+
 from moldau.records.encode import encode_key, encode_value  # noqa: E402
 from moldau.records.flat import group_records  # noqa: E402
-from row_decoder import decode_row  # noqa: E402
 
 FAMILY = "consumer_offsets"
 DISTINCT = 20_000
 Records = tuple[list[bytes], list[bytes]]
-
 
 
 def offset_commits() -> Records:
@@ -119,7 +119,9 @@ def streams_records() -> Records:
 def columns(records: Records, rows: int) -> tuple[pa.Array, pa.Array]:
     keys, values = records
     times = -(-rows // len(keys))
-    return pa.array((keys * times)[:rows], pa.binary()), pa.array((values * times)[:rows], pa.binary())
+    return pa.array((keys * times)[:rows], pa.binary()), pa.array(
+        (values * times)[:rows], pa.binary()
+    )
 
 
 def column_wise(keys: pa.Array, values: pa.Array, batch: int) -> None:
@@ -148,7 +150,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=10_000, help="records in one Arrow batch")
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
-    versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, pyarrow {pa.__version__}"
+    versions = (
+        f"Python {platform.python_version()}, numpy {numpy.__version__}, pyarrow {pa.__version__}"
+    )
     print(f"{platform.machine()}, {cpu_name()}, {versions}")
     print(f"batches of {args.batch:,} records, median of {args.runs} runs, one core")
     print(f"{'records':<16}{'rows':>10}{'column-wise/s':>16}{'row-wise/s':>13}{'ratio':>8}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from records_support import binary, plain_rows
 from row_decoder import decode_row
 from strategies import KINDS, mutated, records
 
+import moldau.records.walk_long as walk_long
 from moldau.records.families import FAMILIES
 from moldau.records.flat import FLAT
 
@@ -41,6 +43,14 @@ def test_records_survive_encoding(kind: tuple[str, int | None, int], data: st.Da
         assert peer.value == record["value"]
 
 
+@pytest.fixture(params=[4096, 40, -1], ids=["together", "mixed", "one_by_one"], scope="module")
+def walk(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Long records are walked one by one: try every record both ways."""
+    usual, walk_long.LONG = walk_long.LONG, request.param
+    yield
+    walk_long.LONG = usual
+
+
 def check_agreement(family: str, keys: list[Any], values: list[Any]) -> None:
     rows = plain_rows(family, keys, values)
     for row, key, value in zip(rows, keys, values, strict=True):
@@ -60,6 +70,7 @@ def check_agreement(family: str, keys: list[Any], values: list[Any]) -> None:
         assert batch.column("decode_status").to_pylist() == [row["status"] for row in rows]
 
 
+@pytest.mark.usefixtures("walk")
 @pytest.mark.parametrize("family", FAMILIES)
 @MANY
 @given(data=st.data())

@@ -1,7 +1,7 @@
 """The table of definitions says what Kafka's schema files say, and the files are Kafka's own.
 
-A new Kafka release is looked at by changing ``KAFKA_VERSION`` in ``definitions.py``: the test of the
-jars then fails for every file that changed, appeared or went.
+To look at a new Kafka release, change ``KAFKA_VERSION`` in ``definitions.py``: the test of the jars
+then fails for every file that changed, appeared or went.
 """
 
 from __future__ import annotations
