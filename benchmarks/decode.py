@@ -3,14 +3,16 @@
     python benchmarks/decode.py [--rows N] [--batch N] [--runs N]
 
 Two mixes: offset commits as brokers from 4.1 on write them (value version 4 with a topic id), and
-the records of streams groups (types 17 and 19 to 23). The column-wise decoder makes the flat
-columns of ``moldau.records.flat.group_records``; its peer, the reference decoder of the tests, only
-makes Python dicts.
+the captured records of streams groups (types 17 and 19 to 23), over and over. The column-wise
+decoder makes the flat columns of ``moldau.records.flat.group_records``; its peer, the reference
+decoder of the tests, only makes Python dicts.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import json
 import platform
 import random
 import statistics
@@ -30,6 +32,8 @@ from row_decoder import decode_row  # noqa: E402
 from moldau.records.encode import encode_key, encode_value  # noqa: E402
 from moldau.records.flat import group_records  # noqa: E402
 
+CAPTURES = ROOT / "tests" / "fixtures" / "captures"
+STREAMS_TYPES = (17, 19, 20, 21, 22, 23)
 FAMILY = "consumer_offsets"
 DISTINCT = 20_000
 Records = tuple[list[bytes], list[bytes]]
@@ -54,65 +58,16 @@ def offset_commits() -> Records:
     return keys, values
 
 
-def task_ids(rng: random.Random, epochs: bool) -> list[dict[str, object]]:
-    tasks: list[dict[str, object]] = []
-    for subtopology in range(rng.randrange(1, 3)):
-        partitions = list(range(rng.randrange(1, 5)))
-        task: dict[str, object] = {"subtopologyId": str(subtopology), "partitions": partitions}
-        if epochs:
-            task["assignmentEpochs"] = [3] * len(partitions)
-        tasks.append(task)
-    return tasks
-
-
-def topology(app: str) -> list[dict[str, object]]:
-    config = [{"key": "cleanup.policy", "value": "compact"}]
-    store = {"name": f"{app}-counts-changelog", "partitions": 0, "replicationFactor": 1}
-    shuffle = {"name": f"{app}-counts-repartition", "partitions": 0, "replicationFactor": 1}
-    return [
-        {
-            "subtopologyId": "0",
-            "sourceTopics": ["streams-plaintext-input"],
-            "repartitionSinkTopics": [shuffle["name"]],
-        },
-        {
-            "subtopologyId": "1",
-            "stateChangelogTopics": [{**store, "topicConfigs": config}],
-            "repartitionSourceTopics": [{**shuffle, "topicConfigs": []}],
-            "copartitionGroups": [{"repartitionSourceTopics": [0]}],
-        },
-    ]
-
-
 def streams_records() -> Records:
-    """In the proportions a group writes them: per rebalance one 17 and 20, and 19, 21, 22 a member;
-    the topology once."""
-    rng = random.Random(2)
+    """Those of the captures: every record with a value of types 17 and 19 to 23, in their order."""
     keys, values = [], []
-    for i in range(DISTINCT):
-        app = f"app-{i % 500:04d}"
-        member = f"{rng.getrandbits(128):032x}"
-        number = rng.choice([17, 17, 19, 20, 21, 22, 22, 22, 23])
-        value: dict[str, object]
-        if number == 17:
-            value = {"epoch": i, "metadataHash": i * 7, "validatedTopologyEpoch": 1}
-            value["storedDescriptionTopologyEpoch"] = rng.choice([-2, -1, 1])
-        elif number == 19:
-            value = {"clientId": f"{app}-client", "clientHost": "/10.0.0.1", "topologyEpoch": 1}
-            value |= {"rebalanceTimeoutMs": 300_000, "processId": member, "rackId": None}
-            value["instanceId"] = None
-        elif number == 20:
-            value = {"assignmentEpoch": i, "assignmentTimestamp": 1_700_000_000_000 + i}
-        elif number == 21:
-            value = {"activeTasks": task_ids(rng, False)}
-        elif number == 22:
-            value = {"memberEpoch": i, "previousMemberEpoch": i - 1, "state": 1}
-            value["activeTasks"] = task_ids(rng, True)
-        else:
-            value = {"epoch": 1, "subtopologies": topology(app)}
-        key = {"groupId": app, "memberId": member}
-        keys.append(encode_key(FAMILY, number, key) or b"")
-        values.append(encode_value(FAMILY, number, 0, value))
+    for path in sorted(CAPTURES.rglob("*__consumer_offsets.jsonl")):
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            key = base64.b64decode(record["key_base64"])
+            if record["value_base64"] and int.from_bytes(key[:2]) in STREAMS_TYPES:
+                keys.append(key)
+                values.append(base64.b64decode(record["value_base64"]))
     return keys, values
 
 

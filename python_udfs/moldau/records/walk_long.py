@@ -250,7 +250,7 @@ def _walk_long(
     layout: StructLayout, cur: Cursors, unknown: UnknownTags
 ) -> tuple[StructColumn, Ints]:
     """The column of the rows that are right, and where each row ended (-1: broken)."""
-    source = _Source(memoryview(cur.buffer), unknown)
+    source = _Source(cur.buffer.data, unknown)
     reader = _Struct(source, layout)
     stops = np.full(len(cur.pos), -1, np.int64)
     lines = zip(cur.pos.tolist(), cur.end.tolist(), cur.rows.tolist(), strict=True)
