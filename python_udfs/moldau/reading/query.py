@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,9 +72,23 @@ def table_relation(
     return _connect_for(warehouse, sql), sql
 
 
-def select(warehouse: Path, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
-    """Rows of one of moldau's own queries; tables that do not exist are MoldauErrors."""
-    return _run(_connect_for(warehouse, sql), sql, parameters).as_dicts()
+class Tables:
+    """Some tables of a warehouse, opened once, for moldau's own questions."""
+
+    def __init__(self, warehouse: Path, names: Iterable[str]) -> None:
+        """MoldauError if there is no warehouse or a table is damaged; missing ones are empty."""
+        existing = set(existing_tables(warehouse))
+        self._missing = {name for name in names if name not in existing}
+        self._connection = connect_duckdb(warehouse, names)
+
+    def rows(self, name: str, condition: str, parameters: list[Any]) -> list[dict[str, Any]]:
+        """Rows of one table: `condition` is what follows `from TABLE`, with ? for parameters."""
+        if name in self._missing:
+            return []
+        return self.ask(f"select * from {name} {condition}", parameters)
+
+    def ask(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
+        return _run(self._connection, sql, parameters).as_dicts()
 
 
 def _connect_for(warehouse: Path, sql: str) -> DuckDBPyConnection:

@@ -1,0 +1,79 @@
+"""Which decisions a person means: a subject of marts.decisions, or a group with all of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from moldau.errors import MoldauError
+from moldau.reading.query import Tables
+
+_OFFSET_SUBJECT = "'offset ' || group_id || ' ' || topic_name || '-' || partition_index"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is asked about. `kinds`: cleanup, sweep, offset; with one offset, its key too."""
+
+    cluster_id: str
+    group_id: str
+    kinds: tuple[str, ...]
+    topic_name: str | None = None
+    partition_index: int | None = None
+
+
+def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
+    """What `text` names; a subject wins over a group that happens to be called like one.
+
+    MoldauError if nothing has that name, or several clusters have it and none was chosen.
+    """
+    for kind in ("cleanup", "sweep"):
+        group_id = text.removeprefix(f"{kind} ")
+        if group_id != text and (found := _clusters_of(tables, group_id)):
+            return Subject(_one(found, text, cluster), group_id, (kind,))
+    if text.startswith("offset "):
+        offsets = tables.rows("state.group_offsets", f"where {_OFFSET_SUBJECT} = ?", [text])
+        if offsets:
+            return _offset(offsets, text, cluster)
+    if found := _clusters_of(tables, text):
+        return Subject(_one(found, text, cluster), text, ("cleanup", "sweep", "offset"))
+    raise MoldauError(_nothing(tables, text))
+
+
+def _clusters_of(tables: Tables, group_id: str) -> list[str]:
+    groups = tables.rows("state.groups", "where group_id = ? order by cluster_id", [group_id])
+    return [row["cluster_id"] for row in groups]
+
+
+def _one(clusters: list[str], text: str, wanted: str | None) -> str:
+    listed = ", ".join(clusters)
+    if wanted is not None:
+        if wanted not in clusters:
+            raise MoldauError(f"{text!r} is not in cluster {wanted!r}, but in {listed}")
+        return wanted
+    if len(clusters) > 1:
+        raise MoldauError(f"{text!r} is in several clusters: choose one with --cluster ({listed})")
+    return clusters[0]
+
+
+def _offset(offsets: list[dict[str, Any]], text: str, cluster: str | None) -> Subject:
+    chosen = _one(sorted({row["cluster_id"] for row in offsets}), text, cluster)
+    row = next(row for row in offsets if row["cluster_id"] == chosen)
+    key = (row["topic_name"], row["partition_index"])
+    return Subject(chosen, row["group_id"], ("offset",), *key)
+
+
+def _nothing(tables: Tables, text: str) -> str:
+    words = text.split(" ", 1)
+    name = words[1] if words[0] in ("cleanup", "sweep", "offset") and len(words) > 1 else text
+    close = tables.rows(
+        "state.groups",
+        "where jaro_winkler_similarity(group_id, ?) > 0.85 "
+        "order by jaro_winkler_similarity(group_id, ?) desc, group_id limit 3",
+        [name, name],
+    )
+    hint = ", ".join(dict.fromkeys(repr(row["group_id"][:100]) for row in close))
+    return (
+        f"nothing is known about {text[:200]!r}: give a group id, `cleanup GROUP`, `sweep GROUP` "
+        "or `offset GROUP TOPIC-PARTITION`" + (f"; did you mean {hint}?" if hint else "")
+    )
