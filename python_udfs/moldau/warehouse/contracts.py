@@ -15,6 +15,8 @@ import yaml
 
 from moldau.project import ROOT
 
+# views of the current command, and a second name for models that are read back
+NOT_TABLES = ("run", "decisions")
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -47,28 +49,33 @@ class Table:
 def tables() -> dict[str, Table]:
     """Every table by full name, in the order of the data flow."""
     found = {table.full_name: table for path in sorted(_yaml_files()) for table in _read(path)}
-    order = ["raw", "decoded", "state", "decisions", "history", "marts"]
+    order = ["seeds", "raw", "decoded", "state", "decisions", "history", "marts"]
     return dict(sorted(found.items(), key=lambda item: (order.index(item[1].database), item[0])))
 
 
 def _yaml_files() -> list[Path]:
-    return list((ROOT / "models").rglob("*.yml"))
+    return [*(ROOT / "models").rglob("*.yml"), ROOT / "seeds" / "_seeds.yml"]
 
 
 def _read(path: Path) -> list[Table]:
     content = yaml.load(path.read_text(), Loader=Loader) or {}
-    # `run` holds views of the current command, not tables
     tables = [
         _table(source["schema"], entry)
         for source in content.get("sources", [])
-        if source["name"] != "run"
+        if source["name"] not in NOT_TABLES
         for entry in source["tables"]
     ]
     for model in content.get("models", []):
         database = _database_of(path, model)
         if database:
             tables.append(_table(database, model))
-    return tables
+    return tables + [_seed(entry) for entry in content.get("seeds", [])]
+
+
+def _seed(entry: dict[str, Any]) -> Table:
+    types = entry["config"]["column_types"]
+    columns = [{**column, "data_type": types[column["name"]]} for column in entry["columns"]]
+    return _table("seeds", {**entry, "columns": columns})
 
 
 def _database_of(path: Path, model: dict[str, Any]) -> str | None:

@@ -1,0 +1,36 @@
+{# on-run-start. The command line has opened the run already; a plain `dbt run` finds none, so tables are
+   registered here and decisions are made at now; no run is open, so nothing is folded, applied or called. #}
+{% macro open_plain_run() %}
+    {%- if execute -%}
+        {%- set views = run_views() -%}
+        {%- if 'parameters' not in views -%}
+            {%- do register_tables() -%}
+            {%- set now_ms = (modules.datetime.datetime.now(modules.pytz.utc).timestamp() * 1000) | int -%}
+            {%- set last = run_query("select coalesce(max(run_id), '00000000') from state.runs").rows[0][0] -%}
+            {#- sorts after the last run and before the next one -#}
+            {%- do run_query(
+                "create or replace view run.parameters as select '" ~ last ~ "~dbt-" ~ now_ms ~ "' as run_id, 'dbt' as kind, "
+                ~ "cast(null as string) as load_kind, false as is_open, true as is_dry_run, cast(" ~ now_ms ~ " as bigint) as at_ms, "
+                ~ "cast(null as string) as groups_ruleset, cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
+                ~ "cast(null as array<string>) as cluster_ids"
+            ) -%}
+        {%- endif -%}
+        {#- what this run does not bring is empty -#}
+        {%- set brings_nothing = {
+            'records': 'decoded.group_records',
+            'open_transactions': 'state.open_transactions',
+            'partition_states': 'state.partition_states',
+            'settings': 'state.settings',
+            'finished': 'state.runs',
+        } -%}
+        {%- for name, like in brings_nothing.items() if name not in views -%}
+            {%- do run_query('create or replace view run.' ~ name ~ ' as select * from ' ~ like ~ ' where false') -%}
+        {%- endfor -%}
+    {%- endif -%}
+    select 1
+{% endmacro %}
+
+{% macro run_views() %}
+    {%- if run_query("show schemas like 'run'").rows | length == 0 -%}{{ return([]) }}{%- endif -%}
+    {{ return(run_query('show views in run').columns['viewName'].values() | list) }}
+{% endmacro %}

@@ -1,0 +1,19 @@
+{# Tell the in-memory catalog where the warehouse's tables lie, as the command line does itself.
+   An unregistered table would look absent. #}
+{% macro register_tables() %}
+    {%- set warehouse = run_query("set spark.sql.warehouse.dir").rows[0][1] -%}
+    {%- do run_query("select 1 from text.`" ~ warehouse ~ "/state/runs/_delta_log` limit 0") -%}
+    {%- do run_query("create schema if not exists run location '" ~ warehouse ~ "/_moldau/run'") -%}
+    {%- set tables = [] -%}
+    {%- for source in graph.sources.values() if source.source_name != 'run' -%}
+        {%- do tables.append([source.schema, source.identifier]) -%}
+    {%- endfor -%}
+    {%- for node in graph.nodes.values() if node.resource_type == 'seed' or (node.config.materialized == 'merge_into' and not node.config.into) -%}
+        {%- do tables.append([node.schema, node.alias]) -%}
+    {%- endfor -%}
+    {%- for schema, name in tables -%}
+        {%- set location = warehouse ~ '/' ~ schema -%}
+        {%- do run_query("create schema if not exists " ~ schema ~ " location '" ~ location ~ "'") -%}
+        {%- do run_query("create table if not exists " ~ schema ~ "." ~ name ~ " using delta location '" ~ location ~ "/" ~ name ~ "'") -%}
+    {%- endfor -%}
+{% endmacro %}

@@ -1,0 +1,51 @@
+with
+
+settings as (
+
+    select * from {{ ref('stg_state__settings') }}
+
+),
+
+parameters as (
+
+    select * from {{ ref('stg_run__parameters') }}
+
+),
+
+rule_sets as (
+
+    select * from {{ ref('rule_sets') }}
+
+    where domain = 'groups'
+
+),
+
+clusters_configured as (
+
+    select
+        settings.cluster_id,
+        parameters.run_id,
+        parameters.kind as run_kind,
+        rule_sets.ruleset,
+        rule_sets.offsets_condition,
+        settings.settings_hash,
+        settings.offsets_retention_ms,
+        settings.has_plugin,
+        parameters.at_ms as decided_at_ms
+
+    from settings
+
+    cross join parameters
+
+    inner join rule_sets
+        on
+            rule_sets.ruleset
+            = coalesce(parameters.groups_ruleset, settings.groups_ruleset)
+
+    where
+        parameters.cluster_ids is null
+        or array_contains(parameters.cluster_ids, settings.cluster_id)
+
+)
+
+select * from clusters_configured

@@ -1,0 +1,40 @@
+with
+
+records as (
+
+    select * from {{ ref('stg_run__records') }}
+
+    where group_id is not null
+
+),
+
+groups_touched as (
+
+    select
+        cluster_id,
+        group_id,
+        max(run_id) as run_id,
+        max_by(partition_index, log_offset) as partition_index,
+        max(log_offset) as log_offset,
+        coalesce(
+            max(log_offset) filter (
+                where record_type in (0, 1) and not is_tombstone
+            ),
+            -1
+        ) as last_commit_log_offset,
+        coalesce(
+            max(log_offset) filter (
+                where record_type in (2, 3, 11, 17) and is_tombstone
+            ),
+            -1
+        ) as tombstone_log_offset
+
+    from records
+
+    group by
+        cluster_id,
+        group_id
+
+)
+
+select * from groups_touched

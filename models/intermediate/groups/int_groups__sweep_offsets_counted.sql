@@ -1,0 +1,51 @@
+with
+
+groups_due as (
+
+    select distinct
+        cluster_id,
+        group_id
+
+    from {{ ref('int_groups__sweep_groups_due') }}
+
+),
+
+offset_expirations as (
+
+    select * from {{ ref('int_groups__offset_expirations_reasoned') }}
+
+),
+
+offsets_counted as (
+
+    select
+        offset_expirations.cluster_id,
+        offset_expirations.group_id,
+        count_if(offset_expirations.decision = 'expire') as offsets_to_expire,
+        count_if(offset_expirations.decision = 'keep') as offsets_left,
+        count_if(offset_expirations.reason_code = 'NO_EXPIRATION_CONDITION')
+            as offsets_without_condition,
+        count_if(offset_expirations.reason_code = 'UNREADABLE')
+            as offsets_unreadable,
+        min(
+            if(
+                {{ is_waiting_for_time('offset_expirations') }},
+                offset_expirations.expires_at_ms,
+                null
+            )
+        ) as next_due_at_ms
+
+    from offset_expirations
+
+    left semi join groups_due
+        on
+            offset_expirations.cluster_id = groups_due.cluster_id
+            and offset_expirations.group_id = groups_due.group_id
+
+    group by
+        offset_expirations.cluster_id,
+        offset_expirations.group_id
+
+)
+
+select * from offsets_counted

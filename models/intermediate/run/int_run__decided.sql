@@ -1,0 +1,21 @@
+-- depends_on: {{ ref('int_groups__cleanup_eligibility_decided') }}
+-- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
+-- depends_on: {{ ref('int_groups__group_sweeps_decided') }}
+
+with
+
+parameters as (
+
+    select * from {{ ref('stg_run__parameters') }}
+
+),
+
+decided as (
+
+    select run_id
+
+    from parameters
+
+)
+
+select * from decided

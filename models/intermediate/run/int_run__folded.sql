@@ -1,0 +1,22 @@
+-- depends_on: {{ ref('fold_groups') }}
+-- depends_on: {{ ref('replace_open_transactions') }}
+-- depends_on: {{ ref('replace_partition_states') }}
+-- depends_on: {{ ref('record_settings') }}
+
+with
+
+parameters as (
+
+    select * from {{ ref('stg_run__parameters') }}
+
+),
+
+folded as (
+
+    select run_id
+
+    from parameters
+
+)
+
+select * from folded

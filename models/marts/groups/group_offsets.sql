@@ -1,0 +1,31 @@
+with
+
+state_group_offsets as (
+
+    select * from {{ ref('stg_state__group_offsets') }}
+
+),
+
+group_offsets as (
+
+    select
+        cluster_id,
+        group_id,
+        topic_name,
+        partition_index,
+        topic_id,
+        metadata,
+        deleted_by,
+        committed_offset,
+        leader_epoch,
+        is_deleted,
+        is_readable,
+        timestamp_millis(commit_at_ms) as committed_at,
+        timestamp_millis(expire_at_ms) as explicit_expiry_at,
+        timestamp_millis(deleted_at_ms) as deleted_at
+
+    from state_group_offsets
+
+)
+
+select * from group_offsets

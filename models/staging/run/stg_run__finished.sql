@@ -1,0 +1,26 @@
+with
+
+finished as (
+
+    select * from {{ source('run', 'finished') }}
+
+),
+
+renamed as (
+
+    select
+        run_id,
+        kind,
+        cluster_ids,
+        status,
+        is_dry_run,
+        decided_at_ms,
+        started_at_ms,
+        finished_at_ms,
+        counts
+
+    from finished
+
+)
+
+select * from renamed

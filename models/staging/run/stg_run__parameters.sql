@@ -1,0 +1,26 @@
+with
+
+parameters as (
+
+    select * from {{ source('run', 'parameters') }}
+
+),
+
+renamed as (
+
+    select
+        run_id,
+        kind,
+        load_kind,
+        is_open,
+        is_dry_run,
+        at_ms,
+        groups_ruleset,
+        started_at_ms,
+        cluster_ids
+
+    from parameters
+
+)
+
+select * from renamed

@@ -1,0 +1,30 @@
+with
+
+settings as (
+
+    select * from {{ source('run', 'settings') }}
+
+),
+
+renamed as (
+
+    select
+        cluster_id,
+        authority,
+        groups_ruleset,
+        tiers_ruleset,
+        has_plugin,
+        plugin_name,
+        offsets_retention_ms,
+        check_interval_ms,
+        settings_hash,
+        settings,
+        valid_from_ms,
+        valid_to_ms,
+        run_id
+
+    from settings
+
+)
+
+select * from renamed

@@ -1,0 +1,23 @@
+with
+
+open_transactions as (
+
+    select * from {{ source('state', 'open_transactions') }}
+
+),
+
+renamed as (
+
+    select
+        cluster_id,
+        group_id,
+        topic_name,
+        partition_index,
+        producer_id,
+        run_id
+
+    from open_transactions
+
+)
+
+select * from renamed

@@ -1,0 +1,74 @@
+{{ config(
+    into='state.group_records',
+    unique_key=[
+        'cluster_id', 'group_id', 'record_type', 'member_id',
+        'regular_expression'
+    ],
+    matched_condition='s.log_offset > t.log_offset'
+) }}
+
+with
+
+records as (
+
+    select * from {{ ref('stg_run__records') }}
+
+    where group_id is not null and record_type between 2 and 23
+
+),
+
+latest_by_key as (
+
+    select
+        cluster_id,
+        group_id,
+        record_type,
+        coalesce(member_id, '') as member_id,
+        coalesce(regular_expression, '') as regular_expression,
+        max_by(
+            struct(
+                partition_index,
+                log_offset,
+                recorded_at_ms,
+                is_tombstone,
+                decode_status in ('ok', 'ok_trailing', 'tombstone')
+                    as is_readable,
+                epoch,
+                member_state,
+                protocol_type,
+                state_at_ms,
+                member_count,
+                subscribed_topics,
+                validated_topology_epoch,
+                stored_description_topology_epoch,
+                failed_description_topology_epoch
+            ),
+            log_offset
+        ) as latest
+
+    from records
+
+    group by
+        cluster_id,
+        group_id,
+        record_type,
+        coalesce(member_id, ''),
+        coalesce(regular_expression, '')
+
+),
+
+group_records as (
+
+    select
+        cluster_id,
+        group_id,
+        record_type,
+        member_id,
+        regular_expression,
+        latest.*
+
+    from latest_by_key
+
+)
+
+select * from group_records

@@ -1,0 +1,88 @@
+{{ config(
+    into='state.groups',
+    unique_key=['cluster_id', 'group_id']
+) }}
+
+-- depends_on: {{ ref('fold_group_records') }}
+-- depends_on: {{ ref('fold_group_offsets') }}
+
+with
+
+groups_folded as (
+
+    select * from {{ ref('int_groups__groups_folded') }}
+
+),
+
+clusters as (
+
+    select * from {{ ref('int_groups__clusters_configured') }}
+
+),
+
+live_offsets as (
+
+    select * from {{ ref('stg_state__group_offsets') }}
+
+    where not is_deleted
+
+),
+
+clocks_chosen as (
+
+    select
+        groups_folded.cluster_id,
+        groups_folded.group_id,
+        {{ expiry_clock('groups_folded', 'live_offsets') }} as expiry_clock,
+        clusters.offsets_retention_ms,
+        live_offsets.commit_at_ms,
+        live_offsets.expire_at_ms,
+        groups_folded.empty_since_at_ms
+
+    from groups_folded
+
+    inner join clusters
+        on groups_folded.cluster_id = clusters.cluster_id
+
+    inner join live_offsets
+        on
+            groups_folded.cluster_id = live_offsets.cluster_id
+            and groups_folded.group_id = live_offsets.group_id
+
+    where not groups_folded.is_deleted
+
+),
+
+next_due as (
+
+    select
+        cluster_id,
+        group_id,
+        min({{ expires_at_ms('clocks_chosen') }}) as next_due_at_ms
+
+    from clocks_chosen
+
+    group by
+        cluster_id,
+        group_id
+
+),
+
+folded as (
+
+    select
+        groups_folded.*,
+        cast(null as string) as deleted_run_id,
+        cast(null as string) as epochs_written_in_run_id,
+        next_due.next_due_at_ms
+
+    from groups_folded
+
+    left join next_due
+        on
+            groups_folded.cluster_id = next_due.cluster_id
+            and groups_folded.group_id = next_due.group_id
+
+)
+
+select * from folded

@@ -1,0 +1,1 @@
+"""Java, jars, the Spark session and dbt: everything that starts a JVM."""

@@ -1,0 +1,80 @@
+"""Run dbt in this process, on the session that is open."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from moldau.engine.profile import PROFILES
+from moldau.project import ROOT
+
+
+class DbtError(RuntimeError):
+    """A node failed: what dbt said about it."""
+
+
+@dataclass
+class DbtResult:
+    """What an invocation did: affected rows and seconds by node name."""
+
+    rows_affected: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+_manifest: Any = None  # parsed once a process: a parse costs more than the rest of an invocation
+
+
+def dbt(*arguments: str, warehouse: Path) -> DbtResult:
+    """`dbt ARGUMENTS`; raises DbtError with dbt's own words when a node fails."""
+    global _manifest
+    if _manifest is None:
+        _manifest = _invoke(["parse"], warehouse).result
+    return _result(_invoke(list(arguments), warehouse))
+
+
+def _invoke(arguments: list[str], warehouse: Path) -> Any:
+    from dbt.cli.main import dbtRunner
+
+    work = warehouse / "_moldau" / "dbt"
+    work.mkdir(parents=True, exist_ok=True)
+    os.environ["DBT_TARGET_PATH"] = str(work / "target")
+    # dbt fsyncs nothing and asks nobody: --quiet keeps stdout for the command's own answer
+    options = [
+        "--project-dir", str(ROOT), "--profiles-dir", str(PROFILES),
+        "--target-path", str(work / "target"), "--log-path", str(work / "logs"),
+        "--quiet", "--no-use-colors", "--no-populate-cache",
+    ]  # fmt: skip
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        outcome = dbtRunner(manifest=_manifest).invoke([*arguments, *options])
+    if not outcome.success:
+        raise DbtError(str(outcome.exception or _failures(outcome) or said.getvalue()).strip())
+    return outcome
+
+
+def _failures(outcome: Any) -> str:
+    return "\n".join(
+        f"{result.node.name}: {_without_stack(result.message or '')}"
+        for result in getattr(outcome.result, "results", [])
+        if result.status in ("error", "fail")
+    )
+
+
+def _without_stack(message: str) -> str:
+    """Spark's words without the JVM's stack; the whole stands in dbt's log."""
+    return re.split(r"\n\s*(?:JVM stacktrace:|at [\w.$]+\()", message)[0][:4000]
+
+
+def _result(outcome: Any) -> DbtResult:
+    found = DbtResult()
+    for result in getattr(outcome.result, "results", []):
+        found.seconds[result.node.name] = result.execution_time
+        rows = (result.adapter_response or {}).get("rows_affected")
+        if rows is not None:
+            found.rows_affected[result.node.name] = int(rows)
+    return found

@@ -1,0 +1,111 @@
+"""A load from staging to folded state, and what an interrupted one still owes."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.errors import MoldauError
+from moldau.loading.append import append_decoded, append_records, append_snapshot, is_appended
+from moldau.loading.refusals import Refusal
+from moldau.loading.shapes import SHAPES, SNAPSHOTS
+from moldau.loading.stage import MARKER, Staged, stage
+from moldau.runs.marts import STATE_MARTS
+from moldau.runs.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+FOLDS = {
+    "records": ["fold_group_records", "fold_group_offsets", "fold_groups"],
+    "open_transactions": ["touch_groups_in_transaction", "replace_open_transactions"],
+    "partition_states": ["replace_partition_states"],
+}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    run_id: str
+    rows_new: int
+    rows_already_there: int
+    refused: list[Refusal]
+
+
+def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loaded:
+    """Load files of one kind for one cluster: raw, decoded, folded, before it returns.
+
+    Raises MoldauError when a file cannot be read; bad lines are refused one by one.
+    """
+    if kind not in SHAPES:
+        raise MoldauError(f"{kind!r} is not a kind of file: {', '.join(sorted(SHAPES))}")
+    session.settings.cluster(cluster_id)
+    run_id = next_run_id(session, "load")
+    staged = Staged(_folder(session) / run_id, run_id, kind, cluster_id)
+    try:
+        stage(staged, files, SHAPES[kind])
+    except BaseException:
+        shutil.rmtree(staged.folder, ignore_errors=True)
+        raise
+    return _finish(session, staged)
+
+
+def finish_interrupted(session: Session) -> None:
+    """Finish the load that a killed command left behind, under its own run_id."""
+    for folder in sorted(_folder(session).glob("*")):
+        if (folder / MARKER).is_file():
+            _finish(session, Staged.read(folder))
+        else:
+            # nothing of it was taken in: its command had not yet read all of its files
+            shutil.rmtree(folder)
+
+
+def _finish(session: Session, staged: Staged) -> Loaded:
+    if is_appended(session.spark, "state.runs", staged.run_id):
+        shutil.rmtree(staged.folder)
+        return Loaded(staged.run_id, 0, 0, staged.refused)
+    run = Run(staged.run_id, "load", [staged.cluster_id], now_ms(), load_kind=staged.kind)
+    open_run(session, run)
+    models = settings_models(session, run)
+    rows_new, refused = _bring(session, staged)
+    run.counts = {
+        "rows_new": rows_new,
+        "rows_already_there": staged.rows - rows_new - len(refused),
+        "rows_refused": len(staged.refused) + len(refused),
+    }
+    if rows_new or (staged.kind in SNAPSHOTS and not staged.refused_files):
+        models += FOLDS[staged.kind]
+    if models:
+        session.run_models(*models)
+    close_run(session, run, STATE_MARTS)
+    shutil.rmtree(staged.folder)
+    return Loaded(
+        staged.run_id, rows_new, run.counts["rows_already_there"], staged.refused + refused
+    )
+
+
+def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
+    """Append to raw and decoded what is not there yet; make the views that the fold reads."""
+    spark, mine = session.spark, f"run_id = '{staged.run_id}'"
+    refused: list[Refusal] = []
+    if staged.kind in SNAPSHOTS:
+        if not staged.rows or is_appended(spark, f"raw.{staged.kind}", staged.run_id):
+            rows_new = staged.rows
+        else:
+            rows_new = append_snapshot(spark, staged)
+        spark.sql(f"create view run.{staged.kind} as select * from raw.{staged.kind} where {mine}")
+        return rows_new, refused
+    if is_appended(spark, "raw.records", staged.run_id):
+        rows_new = spark.table("raw.records").where(mine).count()
+    elif staged.rows:
+        rows_new, refused = append_records(spark, staged)
+    else:
+        rows_new = 0
+    append_decoded(spark, staged)
+    spark.sql(f"create view run.records as select * from decoded.group_records where {mine}")
+    return rows_new, refused
+
+
+def _folder(session: Session) -> Path:
+    return session.warehouse / "_moldau" / "loads"

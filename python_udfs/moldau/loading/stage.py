@@ -1,0 +1,138 @@
+"""Bring files into a staging folder: checked, each record once, ready for Spark.
+
+A folder of staged rows with its `load.json` is the journal of a load: what is in it is either
+finished by this command or by the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from moldau.loading.lines import Chunk, read_chunks
+from moldau.loading.refusals import Refusal
+from moldau.loading.shapes import SNAPSHOTS, Shape
+
+MARKER = "load.json"
+@dataclass
+class Staged:
+    """What a load brings: where its rows lie, and what was refused on the way."""
+
+    folder: Path
+    run_id: str
+    kind: str
+    cluster_id: str
+    files: list[str] = field(default_factory=list)
+    rows: int = 0
+    has_repeats: bool = False
+    refused: list[Refusal] = field(default_factory=list)
+    refused_files: list[str] = field(default_factory=list)
+    # records only: first and last offset of each partition
+    ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
+
+    @property
+    def rows_folder(self) -> Path:
+        return self.folder / "rows"
+
+    def write_marker(self) -> None:
+        """From here on the load is finished whatever happens: the marker is on disk."""
+        content = {name: value for name, value in vars(self).items() if name != "folder"}
+        content["refused"] = [vars(refusal) for refusal in self.refused]
+        path = self.folder / MARKER
+        with path.open("w") as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        _fsync(*self.rows_folder.glob("*.parquet"), self.rows_folder, self.folder)
+
+    @classmethod
+    def read(cls, folder: Path) -> Staged:
+        content = json.loads((folder / MARKER).read_text())
+        content["refused"] = [Refusal(**refusal) for refusal in content["refused"]]
+        content["ranges"] = [tuple(entry) for entry in content["ranges"]]
+        return cls(folder=folder, **content)
+
+
+def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
+    """Read the files into `staged.folder`, a Parquet file a chunk, and write the marker.
+
+    Columns: `shape.schema`, `file_index` and `line` (where the row stood).
+    """
+    staged.rows_folder.mkdir(parents=True)
+    staged.files = [str(file) for file in files]
+    spans = Spans()
+    for index, file in enumerate(files):
+        for number, (table, refused) in enumerate(_chunks(file, shape, staged)):
+            staged.refused += refused
+            staged.rows += table.num_rows
+            if shape.kind == "records":
+                spans.add(table)
+            indexes = pa.array(np.full(table.num_rows, index, np.int32))
+            path = staged.rows_folder / f"{index:05d}-{number:05d}.parquet"
+            pa.parquet.write_table(table.append_column("file_index", indexes), path)
+    staged.ranges, staged.has_repeats = spans.ranges(), spans.may_repeat
+    staged.write_marker()
+
+
+def _chunks(file: Path, shape: Shape, staged: Staged) -> Iterator[Chunk]:
+    if shape.kind not in SNAPSHOTS:
+        yield from read_chunks(file, shape)
+        return
+    # a snapshot replaces the one before as a whole, so one bad line refuses the file
+    chunks = list(read_chunks(file, shape))
+    refused = [refusal for _, refusals in chunks for refusal in refusals]
+    if refused:
+        staged.refused += refused
+        staged.refused_files.append(str(file))
+        return
+    yield from chunks
+
+
+class Spans:
+    """First and last offset of each partition; whether a key may have come twice."""
+
+    def __init__(self) -> None:
+        self._ends: dict[tuple[str, int], tuple[int, int]] = {}
+        self.may_repeat = False
+
+    def add(self, table: pa.Table) -> None:
+        by_partition = table.group_by(["topic_name", "partition_index"]).aggregate(
+            [("log_offset", "min"), ("log_offset", "max")]
+        )
+        for row in by_partition.to_pylist():
+            low, high = row["log_offset_min"], row["log_offset_max"]
+            key = (row["topic_name"], row["partition_index"])
+            first, last = self._ends.get(key, (low, low - 1))
+            self.may_repeat |= low <= last
+            self._ends[key] = (min(first, low), max(last, high))
+        self.may_repeat = self.may_repeat or not _ascends(table)
+
+    def ranges(self) -> list[tuple[str, int, int, int]]:
+        return [(*key, *ends) for key, ends in self._ends.items()]
+
+
+def _ascends(table: pa.Table) -> bool:
+    """Within each run of rows of one partition offsets rise, and no partition comes back."""
+    if table.num_rows < 2:
+        return True
+    offsets = table["log_offset"].to_numpy()
+    partitions = table["partition_index"].to_numpy()
+    topics = table["topic_name"].combine_chunks().dictionary_encode().indices.to_numpy()
+    ordered = np.lexsort((partitions, topics))  # stable: the order in the file is kept
+    offsets, partitions, topics = offsets[ordered], partitions[ordered], topics[ordered]
+    same = (partitions[1:] == partitions[:-1]) & (topics[1:] == topics[:-1])
+    return bool(np.all(offsets[1:][same] > offsets[:-1][same]))
+
+
+def _fsync(*paths: Path) -> None:
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)

@@ -1,0 +1,141 @@
+"""One run: its id, its views of literals, its row."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from moldau.warehouse.contracts import tables
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+BRINGS = ("parameters", "records", "open_transactions", "partition_states", "settings", "finished")
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass
+class Run:
+    """`run_id` sorts in the order of runs; `at_ms` is the decision clock."""
+
+    run_id: str
+    kind: str
+    cluster_ids: list[str]
+    at_ms: int
+    is_dry_run: bool = False
+    load_kind: str | None = None
+    groups_ruleset: str | None = None
+    started_at_ms: int = field(default_factory=now_ms)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def next_run_id(session: Session, kind: str) -> str:
+    """Eight digits, one more than the last run's, and the kind."""
+    last = session.sql("select max(run_id) from state.runs")[0][0]
+    return f"{int(last[:8]) + 1 if last else 1:08d}-{kind}"
+
+
+def open_run(session: Session, run: Run) -> None:
+    """Make the views that say what this run is about; what it does not bring is empty."""
+    for name in BRINGS:
+        session.spark.sql(f"drop view if exists run.{name}")
+    session.spark.sql(
+        "create view run.parameters as select "
+        f"{literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
+        f"{literal(run.load_kind)} as load_kind, true as is_open, "
+        f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
+        f"{literal(run.groups_ruleset)} as groups_ruleset, "
+        f"{literal(run.started_at_ms)} as started_at_ms, "
+        f"{literal(run.cluster_ids)} as cluster_ids"
+    )
+    _bring_settings(session, run)
+
+
+def settings_models(session: Session, run: Run) -> list[str]:
+    """The model that records the settings, if those in force are others."""
+    in_force = {
+        row.cluster_id: row.settings_hash
+        for row in session.sql(
+            "select cluster_id, settings_hash from state.settings where valid_to_ms is null"
+        )
+    }
+    wanted = {name: session.settings.cluster(name).digest() for name in run.cluster_ids}
+    changed = any(in_force.get(name) != digest for name, digest in wanted.items())
+    return ["record_settings"] if changed else []
+
+
+def close_run(session: Session, run: Run, marts: Sequence[str]) -> None:
+    """Write the run's row, last of all, and refresh the marts."""
+    row = {
+        "run_id": run.run_id,
+        "kind": run.kind,
+        "cluster_ids": run.cluster_ids,
+        "status": "succeeded",
+        "is_dry_run": run.is_dry_run,
+        "decided_at_ms": None if run.load_kind or run.kind == "init" else run.at_ms,
+        "started_at_ms": run.started_at_ms,
+        "finished_at_ms": now_ms(),
+        "counts": run.counts,
+    }
+    _bring(session, "finished", "state.runs", [row])
+    session.run_models("close_run", *marts)
+
+
+def _bring_settings(session: Session, run: Run) -> None:
+    rows = []
+    for name in run.cluster_ids:
+        cluster = session.settings.cluster(name)
+        rows.append(
+            {
+                "cluster_id": name,
+                "authority": cluster.authority,
+                "groups_ruleset": cluster.ruleset.groups,
+                "tiers_ruleset": cluster.ruleset.tiers,
+                "has_plugin": cluster.has_plugin,
+                "plugin_name": cluster.plugin_name,
+                "offsets_retention_ms": cluster.offsets_retention_ms,
+                "check_interval_ms": cluster.offsets_retention_check_interval_ms,
+                "settings_hash": cluster.digest(),
+                "settings": json.dumps(cluster.effective(), sort_keys=True),
+                "valid_from_ms": run.started_at_ms,
+                "valid_to_ms": None,
+                "run_id": run.run_id,
+            }
+        )
+    _bring(session, "settings", "state.settings", rows)
+
+
+def _bring(session: Session, view: str, like: str, rows: list[dict[str, Any]]) -> None:
+    """View `run.<view>` of literal rows with the columns of the table `like`."""
+    selects = " union all ".join(
+        "select "
+        + ", ".join(
+            f"cast({literal(row[column.name])} as {column.data_type}) as {column.name}"
+            for column in tables()[like].columns
+        )
+        for row in rows
+    )
+    session.spark.sql(f"create or replace view run.{view} as {selects}")
+
+
+def literal(value: Any) -> str:
+    """A Python value as a Spark SQL literal; text is never anything but text."""
+    if value is None:
+        return "cast(null as string)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"cast({value} as bigint)"
+    if isinstance(value, dict):
+        pairs = ", ".join(f"{literal(key)}, {literal(item)}" for key, item in value.items())
+        return f"map({pairs})" if pairs else "map()"
+    if isinstance(value, list):
+        return f"cast(array({', '.join(map(literal, value))}) as array<string>)"
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

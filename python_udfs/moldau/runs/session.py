@@ -1,0 +1,69 @@
+"""One command on the warehouse: the lock, Spark with every table registered, and dbt's views.
+
+A session serves one command, or every line of `moldau exec`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moldau.engine import spark as engine
+from moldau.engine.dbt import DbtResult, dbt
+from moldau.project import SEEDS
+from moldau.settings import Settings
+from moldau.warehouse.create import create
+from moldau.warehouse.lock import locked
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass
+class Session:
+    settings: Settings
+    warehouse: Path
+    spark: SparkSession
+    has_views: bool = False
+
+    def dbt(self, *arguments: str) -> DbtResult:
+        return dbt(*arguments, warehouse=self.warehouse)
+
+    def run_models(self, *names: str) -> DbtResult:
+        """Write these models, in the order of the graph; views are made once a session."""
+        if not self.has_views:
+            self.dbt("run", "--select", "config.materialized:view")
+            self.has_views = True
+        return self.dbt("run", "--select", *names)
+
+    def sql(self, statement: str) -> list[Any]:
+        return list(self.spark.sql(statement).collect())
+
+
+@contextlib.contextmanager
+def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> Iterator[Session]:
+    """Lock the warehouse, start Spark, make or register the tables, finish what was interrupted."""
+    from moldau.loading.journal import finish_interrupted
+
+    warehouse = settings.warehouse.resolve()
+    with locked(warehouse, command, wait_seconds):
+        spark = engine.start(warehouse)
+        create(spark, warehouse)
+        session = Session(settings, warehouse, spark)
+        _seed(session)
+        finish_interrupted(session)
+        yield session
+
+
+def _seed(session: Session) -> None:
+    """Load the look-up tables again when their files differ from what was loaded last."""
+    files = sorted(SEEDS.glob("*.csv"))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    marker = session.warehouse / "_moldau" / "seeds.sha256"
+    if not marker.exists() or marker.read_text() != digest:
+        session.dbt("seed")
+        marker.write_text(digest)

@@ -1,0 +1,76 @@
+"""Make the warehouse's tables and tell Spark's in-memory catalog where they lie.
+
+A table is created in one atomic statement with its constraints. A table of state that is missing
+or damaged is named and refused, never made anew over what is left; marts hold nothing of their
+own and are.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.errors import MoldauError
+from moldau.warehouse.contracts import Table, tables
+from moldau.warehouse.damage import find_damage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DERIVED = ("marts", "seeds")  # rebuilt from the rest, so they may be made anew
+
+
+def is_initialised(warehouse: Path) -> bool:
+    return (warehouse / "state" / "runs" / "_delta_log").is_dir()
+
+
+def create(spark: SparkSession, warehouse: Path) -> None:
+    """Create what is missing of a new warehouse; on one that exists, only register."""
+    is_new = not is_initialised(warehouse)
+    for schema in [*dict.fromkeys(table.database for table in tables().values()), "run"]:
+        folder = warehouse / ("_moldau/run" if schema == "run" else schema)
+        spark.sql(f"create schema if not exists {schema} location '{_quoted(folder)}'")
+    # state.runs is made last: its presence says that the others are there
+    ordered = sorted(tables().values(), key=lambda table: table.full_name == "state.runs")
+    for table in ordered:
+        _register(spark, warehouse, table, may_create=is_new or table.database in DERIVED)
+
+
+def _register(spark: SparkSession, warehouse: Path, table: Table, may_create: bool) -> None:
+    folder = warehouse / table.database / table.name
+    damage = find_damage(warehouse, table)
+    if damage and table.database in DERIVED:
+        shutil.rmtree(folder, ignore_errors=True)
+    elif damage and (folder.exists() or not may_create):
+        raise MoldauError(damage)
+    if folder.exists():
+        location = f"location '{_quoted(folder)}'"
+        spark.sql(f"create table if not exists {table.full_name} using delta {location}")
+    else:
+        spark.sql(create_statement(table, folder))
+
+
+def create_statement(table: Table, folder: Path) -> str:
+    columns = ", ".join(
+        f"{column.name} {column.data_type}"
+        + ("" if column.is_nullable else " not null")
+        + f" comment '{_escaped(column.description)}'"
+        for column in table.columns
+    )
+    properties = {f"delta.constraints.{name}": check for name, check in table.checks.items()}
+    properties |= {"delta.checkpointInterval": "50"} | table.properties
+    settings = ", ".join(f"'{key}' = '{_escaped(value)}'" for key, value in properties.items())
+    return (
+        f"create table if not exists {table.full_name} ({columns}) using delta "
+        f"location '{_quoted(folder)}' comment '{_escaped(table.description)}' "
+        f"tblproperties ({settings})"
+    )
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _quoted(path: Path) -> str:
+    return _escaped(str(path))

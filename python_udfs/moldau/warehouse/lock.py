@@ -1,0 +1,60 @@
+"""One run at a time: an OS lock on the warehouse, held for the run.
+
+Delta on a local disk does not keep two processes apart (both can win the same version), so the
+process that writes holds `<warehouse>/_moldau/lock`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from moldau.errors import MoldauError
+
+LOCK = Path("_moldau") / "lock"
+
+
+@contextlib.contextmanager
+def locked(warehouse: Path, command: str, wait_seconds: float = 0) -> Iterator[None]:
+    """Hold the warehouse's lock; raises MoldauError naming the holder after wait_seconds."""
+    path = warehouse / LOCK
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _take(descriptor, path, time.monotonic() + wait_seconds)
+        holder = {"pid": os.getpid(), "command": command, "since_ms": int(time.time() * 1000)}
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)  # gives the lock back, as does the end of the process
+
+
+def _take(descriptor: int, path: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise MoldauError(
+                    f"the warehouse {path.parent.parent} is in use by {holder(path)}; "
+                    "try again later or wait with --wait SECONDS"
+                ) from None
+            time.sleep(min(left, 0.2))
+
+
+def holder(path: Path) -> str:
+    """Who holds the lock, as far as the lock file tells."""
+    try:
+        told = json.loads(path.read_text())
+        return f"`{told['command']}` (pid {told['pid']})"
+    except (OSError, ValueError, KeyError):
+        return "another process"
