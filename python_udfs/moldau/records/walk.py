@@ -2,9 +2,9 @@
 
 Each field is read for all rows before the next field. Arrays move one element of every row that
 still has one; tag sections one tag. What Kafka's generated readers refuse poisons the row: a null
-where none may be, an array count above the bytes left, a string over 32767 bytes, a read past the
-end. One rule is stricter: a known tag must use exactly the size it announces (Kafka reads on from
-wherever the field ended).
+where none may be, an array count above the bytes left, a string over 32767 bytes, a negative number
+of tags, a read past the end. One rule is stricter: a known tag must use exactly the size it
+announces (Kafka reads on from wherever the field ended).
 """
 
 from __future__ import annotations
@@ -151,12 +151,11 @@ class Walker:
     ) -> dict[int, list[tuple[Ints, Column]]]:
         parts: dict[int, list[tuple[Ints, Column]]] = {}
         number = cur.uvarint()
-        live = np.flatnonzero(number > 0)
-        if not len(live):
+        if not number.any():
             return parts
         # Each tag takes two bytes or more.
-        self._refuse(cur, number, number * 2 > cur.end - cur.pos)
-        live = np.flatnonzero(number > 0)
+        self._refuse(cur, number, (number < 0) | (number * 2 > cur.end - cur.pos))
+        live = np.flatnonzero(number)
         done = 0
         while len(live):
             sub = cur.at(live)

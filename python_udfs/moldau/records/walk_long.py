@@ -214,6 +214,8 @@ class _Struct:
     def _tags(self, pos: int, path: Path) -> int:
         source = self.source
         number, pos = source.uvarint(pos)
+        if number < 0:
+            raise _Broken
         for _ in range(number):
             tag, pos = source.uvarint(pos)
             size, pos = source.uvarint(pos)

@@ -77,7 +77,10 @@ class Reader:
         }
         if flexible:
             by_tag = {f.tag: f for f in here if f.tag is not None}
-            for _ in range(self.uvarint()):
+            number = self.uvarint()
+            if number < 0:
+                raise Broken("negative number of tags")
+            for _ in range(number):
                 tag, size = self.uvarint(), self.uvarint()
                 if size < 0 or size > self.left():
                     raise Broken("tag size")

@@ -10,6 +10,7 @@ import pytest
 from records_support import FIXTURES, binary, json_rows, unhex
 from row_decoder import decode_row
 
+import moldau.records.walk_long as walk_long
 from moldau.records.embedded import read_assignments, read_subscriptions
 from moldau.records.flat import group_records
 from moldau.records.java_hash import (
@@ -17,6 +18,7 @@ from moldau.records.java_hash import (
     offsets_partition_index,
     offsets_partition_indexes,
 )
+from moldau.records.statuses import STATUS_NAMES
 
 VECTORS = json.loads((FIXTURES / "record_vectors.json").read_text())
 GROUPS = "__consumer_offsets"
@@ -98,3 +100,40 @@ def test_group_to_partition_of_an_array() -> None:
     indexes = offsets_partition_indexes(pa.array([*groups, None, groups[0]]), 50)
     expected = [v["of_50"] for v in VECTORS["partitions"]]
     assert indexes.to_pylist() == [*expected, None, expected[0]]
+
+
+COMMIT = "000000000000002a00000007010000018bcfe56800"
+EDGES = {
+    # What Kafka 4.4.0's generated classes did with these bytes; only the two wrong sizes of a known
+    # tag are accepted by Kafka and refused here.
+    "known tag, size 17 for 16": ("0004" + COMMIT + "01001100112233445566778899aabbccddeeff00", 6),
+    "known tag, size 0 for 16": ("0004" + COMMIT + "01000000112233445566778899aabbccddeeff", 6),
+    "negative number of tags": ("0004" + COMMIT + "ffffffff0f", 6),
+    "negative size of an unknown tag": ("0004" + COMMIT + "0109ffffffff0f", 6),
+    "varint of six bytes": ("0004" + COMMIT + "808080808000", 6),
+    "zero tags in a long varint": ("0004" + COMMIT + "8080808000", 0),
+    "string length -2": ("0003000000000000002a00000007fffe0000018bcfe56800", 6),
+    "string length 2^32 - 1": ("0004000000000000002a00000007ffffffff0f0000018bcfe5680000", 6),
+}
+
+
+@pytest.mark.parametrize(("value", "status"), EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize("long", [4096, -1])
+def test_edges_of_lengths_and_tags(
+    value: str, status: int, long: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walk_long, "LONG", long)
+    key = bytes.fromhex("00010002673100066f726465727300000003")
+    (row,) = json_rows(GROUPS, [key], [bytes.fromhex(value)])
+    assert row["decode_status"] == STATUS_NAMES[status]
+    assert decode_row("consumer_offsets", key, bytes.fromhex(value)).status == STATUS_NAMES[status]
+
+
+def test_negative_lengths_are_null_where_null_may_be() -> None:
+    group = "0003000000000000fffeffff0000018bcfe5680000000000"
+    configs = "0000000000070000000000000000010105ffffffff0f"
+    keys = [bytes.fromhex("000200026731"), bytes.fromhex("00110003617070")]
+    rows = json_rows(GROUPS, keys, [bytes.fromhex(group), bytes.fromhex(configs)])
+    assert [row["decode_status"] for row in rows] == ["ok", "ok"]
+    assert rows[0]["value"]["protocol"] is None
+    assert rows[1]["value"]["lastAssignmentConfigs"] is None
