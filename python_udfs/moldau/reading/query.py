@@ -81,6 +81,11 @@ class Tables:
         self._missing = {name for name in names if name not in existing}
         self._connection = connect_duckdb(warehouse, names)
 
+    @property
+    def is_missing_any(self) -> bool:
+        """One of the tables is not in the warehouse."""
+        return bool(self._missing)
+
     def rows(self, name: str, condition: str, parameters: list[Any]) -> list[dict[str, Any]]:
         """Rows of one table: `condition` is what follows `from TABLE`, with ? for parameters."""
         if name in self._missing:

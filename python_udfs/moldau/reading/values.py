@@ -29,6 +29,8 @@ def plain(value: Any) -> Any:
             return value.isoformat()
         case dict():
             return {str(plain(key)): plain(item) for key, item in value.items()}
+        case tuple() if hasattr(value, "asDict"):  # a struct from Spark
+            return plain(value.asDict())
         case list() | tuple() | set():
             return [plain(item) for item in value]
         case _:

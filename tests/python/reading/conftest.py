@@ -32,6 +32,9 @@ def arrow_type(name: str) -> pa.DataType:
         return pa.list_(arrow_type(match[1]))
     if match := re.fullmatch(r"map<(\w+),\s*(\w+)>", name):
         return pa.map_(arrow_type(match[1]), arrow_type(match[2]))
+    if match := re.fullmatch(r"struct<(.*)>", name):
+        pairs = (field.split(":", 1) for field in match[1].split(","))
+        return pa.struct([pa.field(key.strip(), arrow_type(kind.strip())) for key, kind in pairs])
     return _SIMPLE[name]
 
 

@@ -1,0 +1,50 @@
+"""`moldau decode`: records as JSON Lines with Kafka's own field names, without Spark."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from moldau.loading.refusals import Refusal
+
+FINDINGS = 2
+
+
+@click.command(name="decode")
+@click.argument("file", type=click.Path(path_type=Path))
+def decode(file: Path) -> None:
+    """Print the records of FILE (.jsonl, .jsonl.gz or .parquet), decoded, one JSON object a line.
+
+    A malformed line is named on stderr and left out; the exit code is then 2. A record that
+    cannot be decoded is printed with its decode_status.
+
+    \b
+    Example:
+      moldau decode samples/__consumer_offsets.jsonl | grep StreamsGroupMetadata
+    """
+    from moldau.reading.decode import decode_file
+    from moldau.reading.values import to_json
+
+    refused = 0
+
+    def refuse(refusal: Refusal) -> None:
+        nonlocal refused
+        refused += 1
+        click.echo(f"refused {refusal}", err=True)
+
+    try:
+        for record in decode_file(file, refuse):
+            sys.stdout.write(to_json(record) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the reader has seen enough (`| head`); Python must not flush into the closed pipe again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    if refused:
+        click.echo(f"{refused} lines refused", err=True)
+        click.get_current_context().exit(FINDINGS)

@@ -1,0 +1,39 @@
+"""`moldau doctor`: is everything that moldau needs there and whole?"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from moldau.cli.options import format_option, pass_settings
+from moldau.cli.output import write_rows
+from moldau.settings import Settings
+
+FINDINGS = 2
+
+
+@click.command(name="doctor")
+@format_option
+@pass_settings
+def doctor(settings: Settings, output_format: str) -> None:
+    """Check Java, jars, settings, every table, and what the data itself makes worth knowing.
+
+    Nothing is changed. Exit code 2 if there is something to mend.
+
+    \b
+    Example:
+      moldau doctor --warehouse ./warehouse
+    """
+    from moldau.reading.doctor import Finding, examine
+
+    read = str(settings.config) if settings.config else "no moldau.yml: every default holds"
+    found = [Finding("settings", True, read), *examine(settings.warehouse)]
+    if output_format == "table":
+        for finding in found:
+            sys.stdout.write(f"{'ok  ' if finding.is_fine else 'MEND'}  {finding.message}\n")
+    else:
+        rows = [(finding.check, finding.is_fine, finding.message) for finding in found]
+        write_rows(("check", "is_fine", "message"), rows, output_format)
+    if not all(finding.is_fine for finding in found):
+        click.get_current_context().exit(FINDINGS)

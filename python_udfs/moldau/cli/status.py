@@ -1,0 +1,91 @@
+"""`moldau status`: what the warehouse holds and what happened last, without Spark."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moldau.cli.options import format_option, pass_settings
+from moldau.cli.output import write_rows
+from moldau.instants import format_instant
+from moldau.reading.values import to_json, visible
+from moldau.settings import Settings
+
+if TYPE_CHECKING:
+    from moldau.reading.status import Status
+
+_TABLE_COLUMNS = ("table", "rows", "files", "bytes", "version", "last_write_at")
+_RUN_COLUMNS = ("run_id", "kind", "clusters", "status", "decided_at", "finished_at", "counts")
+_SETTING_COLUMNS = (
+    "cluster_id",
+    "authority",
+    "groups_ruleset",
+    "plugin_name",
+    "offsets_retention_ms",
+    "check_interval_ms",
+    "valid_from",
+)
+
+
+@click.command(name="status")
+@format_option
+@pass_settings
+def status(settings: Settings, output_format: str) -> None:
+    """Show the warehouse: tables, last runs, settings in force, open loads, who holds the lock.
+
+    \b
+    Example:
+      moldau status --warehouse ./warehouse
+    """
+    from moldau.reading.status import read_status
+
+    found = read_status(settings.warehouse)
+    if output_format == "json":
+        sys.stdout.write(to_json(vars(found) | {"warehouse": str(found.warehouse)}) + "\n")
+    elif output_format == "csv":
+        columns = [*_TABLE_COLUMNS[:-1], "last_write_at_ms", "damage"]
+        write_rows(columns, [[row[c] for c in columns] for row in found.tables], "csv")
+    else:
+        _write_words(found)
+
+
+def _write_words(found: Status) -> None:
+    click.echo(f"Warehouse {visible(str(found.warehouse))}")
+    if lock := found.lock:
+        since = f" since {format_instant(lock['since_ms'])}" if lock.get("since_ms") else ""
+        click.echo(f"In use by `{lock.get('command')}` (pid {lock.get('pid')}){since}")
+    for run_id in found.loads:
+        state = "Running or interrupted load" if found.lock else "Interrupted load"
+        click.echo(f"{state} {run_id}: the next command that writes finishes it")
+    for row in found.tables:
+        if row["damage"]:
+            click.echo(f"Damaged: {row['damage']}")
+    click.echo("\nTables")
+    write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
+    click.echo("\nLast runs" if found.runs else "\nNo run yet")
+    if found.runs:
+        write_rows(_RUN_COLUMNS, [_run(row) for row in found.runs], "table")
+    click.echo("\nSettings in force" if found.settings else "\nNo settings recorded yet")
+    if found.settings:
+        write_rows(_SETTING_COLUMNS, [_setting(row) for row in found.settings], "table")
+
+
+def _table(row: dict[str, Any]) -> list[Any]:
+    return [*(row[column] for column in _TABLE_COLUMNS[:-1]), _instant(row["last_write_at_ms"])]
+
+
+def _run(row: dict[str, Any]) -> list[Any]:
+    state = row["status"] + (" (dry run)" if row["is_dry_run"] else "")
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(row["counts"].items()))
+    instants = (_instant(row["decided_at_ms"]), _instant(row["finished_at_ms"]))
+    return [row["run_id"], row["kind"], ", ".join(row["cluster_ids"]), state, *instants, counts]
+
+
+def _setting(row: dict[str, Any]) -> list[Any]:
+    return [*(row[c] for c in _SETTING_COLUMNS[:-1]), _instant(row["valid_from_ms"])]
+
+
+def _instant(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else format_instant(milliseconds)

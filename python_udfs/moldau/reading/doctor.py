@@ -1,0 +1,147 @@
+"""What is wrong with an installation or a warehouse, one finding a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moldau.errors import MoldauError
+from moldau.instants import format_instant
+from moldau.reading.query import Tables
+from moldau.reading.status import lock_holder, open_loads
+from moldau.reading.tables import require_warehouse
+from moldau.reading.values import visible
+from moldau.warehouse.damage import find_damage
+
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check. `is_fine` False = something to mend; `check` names what was looked at."""
+
+    check: str
+    is_fine: bool
+    message: str
+
+
+def examine(warehouse: Path) -> Iterator[Finding]:
+    """Every check, cheapest first; nothing is changed."""
+    yield _java()
+    yield _jars()
+    try:
+        require_warehouse(warehouse)
+    except MoldauError as error:
+        yield Finding("warehouse", False, str(error))
+        return
+    yield from _lock_and_loads(warehouse)
+    yield from _tables(warehouse)
+    for check in (_share_groups, _unreadable, _undecodable):
+        try:
+            yield from check(warehouse)
+        except MoldauError as error:
+            yield Finding("data", False, str(error))
+
+
+def _java() -> Finding:
+    from moldau.engine.java import find_java
+
+    try:
+        java = find_java()
+    except MoldauError as error:
+        return Finding("java", False, str(error))
+    return Finding("java", True, f"Java {java.version} at {java.path}")
+
+
+def _jars() -> Finding:
+    from moldau.engine.jars import are_cached
+
+    if are_cached():
+        return Finding("jars", True, "Delta's jars are cached")
+    return Finding("jars", False, "Delta's jars are not cached: the first command fetches them")
+
+
+def _lock_and_loads(warehouse: Path) -> Iterator[Finding]:
+    holder = lock_holder(warehouse)
+    if holder:
+        yield Finding("lock", True, f"in use by `{holder['command']}` (pid {holder['pid']})")
+    for run_id in open_loads(warehouse):
+        yield Finding(
+            "load",
+            holder is not None,
+            f"load {run_id} did not end: the next command that writes finishes it",
+        )
+
+
+def _tables(warehouse: Path) -> Iterator[Finding]:
+    from moldau.warehouse.contracts import tables
+
+    whole = 0
+    for table in tables().values():
+        damage = find_damage(warehouse, table)
+        if damage:
+            yield Finding("table", False, damage)
+        whole += damage is None
+    yield Finding("table", True, f"{whole} of {len(tables())} tables are present and whole")
+
+
+def _share_groups(warehouse: Path) -> Iterator[Finding]:
+    names = ["state.groups", "state.group_offsets"]
+    sql = (
+        "select g.cluster_id, g.group_id, count(*) as offsets from state.groups as g "
+        "inner join state.group_offsets as o "
+        "on g.cluster_id = o.cluster_id and g.group_id = o.group_id "
+        "where g.group_type = 'share' and not g.is_deleted and not o.is_deleted "
+        "group by all order by all"
+    )
+    for row in _ask(warehouse, names, sql):
+        yield Finding(
+            "share_group",
+            False,
+            f"share group {visible(row['group_id'], 200)} in cluster {visible(row['cluster_id'])} "
+            f"holds {row['offsets']} committed offsets: Kafka's own sweep throws on it, so nothing "
+            "in its partition of __consumer_offsets expires; delete the group's offsets",
+        )
+
+
+def _unreadable(warehouse: Path) -> Iterator[Finding]:
+    for name, what in (
+        ("state.groups", "group_id"),
+        ("state.group_offsets", "group_id || ' ' || topic_name || '-' || partition_index"),
+    ):
+        sql = (
+            f"select cluster_id, count(*) as found, list({what} order by {what})[:{_LISTED}] "
+            f"as names from {name} where not is_readable and not is_deleted "
+            "group by cluster_id order by cluster_id"
+        )
+        for row in _ask(warehouse, [name], sql):
+            names = ", ".join(visible(text, 100) for text in row["names"])
+            yield Finding(
+                "unreadable",
+                False,
+                f"{row['found']} rows of {name} in cluster {visible(row['cluster_id'])} come from "
+                f"records that cannot be decoded, so nothing is decided about them: {names}",
+            )
+
+
+def _undecodable(warehouse: Path) -> Iterator[Finding]:
+    sql = (
+        "select cluster_id, decode_status, count(*) as found, max(recorded_at_ms) as last_at_ms "
+        "from decoded.group_records where decode_status not in ('ok', 'tombstone') "
+        "group by all order by all"
+    )
+    for row in _ask(warehouse, ["decoded.group_records"], sql):
+        yield Finding(
+            "decode_status",
+            False,
+            f"{row['found']} records of cluster {visible(row['cluster_id'])} have decode_status "
+            f"{row['decode_status']}, the last of {format_instant(row['last_at_ms'])}: `moldau "
+            f"show decoded.group_records --where \"decode_status = '{row['decode_status']}'\"`",
+        )
+
+
+def _ask(warehouse: Path, names: list[str], sql: str) -> list[dict[str, Any]]:
+    tables = Tables(warehouse, names)
+    return [] if tables.is_missing_any else tables.ask(sql)

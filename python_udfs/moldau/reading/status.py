@@ -1,0 +1,113 @@
+"""The warehouse at a glance: tables, runs, settings in force, what is open, who holds the lock."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moldau.errors import MoldauError
+from moldau.reading.delta import deleted_rows, open_latest
+from moldau.reading.query import Tables
+from moldau.reading.tables import existing_tables
+
+Row = dict[str, Any]
+_RUNS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Status:
+    """`tables`, `runs`, `settings`: one row each; `loads`: run ids of loads that did not end."""
+
+    warehouse: Path
+    tables: list[Row]
+    runs: list[Row]
+    loads: list[str]
+    settings: list[Row]
+    lock: Row | None
+
+
+def read_status(warehouse: Path) -> Status:
+    """Everything at once; a damaged table is named in its row. MoldauError without a warehouse."""
+    names = existing_tables(warehouse)
+    return Status(
+        warehouse=warehouse.resolve(),
+        tables=[_table(warehouse, name) for name in names],
+        runs=_rows(warehouse, "state.runs", f"order by run_id desc limit {_RUNS_SHOWN}"),
+        loads=open_loads(warehouse),
+        settings=_rows(
+            warehouse, "state.settings", "where valid_to_ms is null order by cluster_id"
+        ),
+        lock=lock_holder(warehouse),
+    )
+
+
+def open_loads(warehouse: Path) -> list[str]:
+    """Run ids of loads that are running or were interrupted."""
+    folder = warehouse / "_moldau" / "loads"
+    if not folder.is_dir():
+        return []
+    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+
+
+def lock_holder(warehouse: Path) -> Row | None:
+    """Who holds the warehouse's lock: pid, command, since_ms; None = nobody."""
+    path = warehouse / "_moldau" / "lock"
+    try:
+        # whoever lets go empties the file: probing an empty one could get in a writer's way
+        if path.stat().st_size == 0:
+            return None
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _told(path)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _told(path: Path) -> Row:
+    try:
+        told = json.loads(path.read_text())
+    except (OSError, ValueError):
+        told = None
+    return told if isinstance(told, dict) else {"pid": None, "command": None, "since_ms": None}
+
+
+def _table(warehouse: Path, name: str) -> Row:
+    row: Row = {"table": name, "rows": None, "files": None, "bytes": None, "version": None}
+    row |= {"last_write_at_ms": None, "damage": None}
+    try:
+        table = open_latest(warehouse, name)
+        files = table.get_add_actions()
+        counts, sizes = (files.column(c).to_pylist() for c in ("num_records", "size_bytes"))
+        row |= {"files": len(sizes), "bytes": sum(sizes), "version": table.version()}
+        row["last_write_at_ms"] = _last_write(warehouse, name, table.version())
+        if None not in counts:
+            row["rows"] = sum(counts)
+        if row["rows"] and table.metadata().configuration.get("delta.enableDeletionVectors"):
+            row["rows"] -= sum(len(hidden) for hidden in deleted_rows(table).values())
+    except Exception as error:
+        row["damage"] = " ".join(str(error).split())[:300]
+    return row
+
+
+def _last_write(warehouse: Path, name: str, version: int) -> int | None:
+    commit = warehouse.joinpath(*name.split(".", 1), "_delta_log", f"{version:020d}.json")
+    try:
+        return commit.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return None
+
+
+def _rows(warehouse: Path, name: str, condition: str) -> list[Row]:
+    try:
+        return Tables(warehouse, [name]).rows(name, condition, [])
+    except MoldauError:
+        return []  # the table's own row says what is wrong with it
