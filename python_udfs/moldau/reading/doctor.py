@@ -127,19 +127,25 @@ def _unreadable(warehouse: Path) -> Iterator[Finding]:
 
 
 def _undecodable(warehouse: Path) -> Iterator[Finding]:
-    sql = (
-        "select cluster_id, decode_status, count(*) as found, max(recorded_at_ms) as last_at_ms "
-        "from decoded.group_records where decode_status not in ('ok', 'tombstone') "
-        "group by all order by all"
-    )
-    for row in _ask(warehouse, ["decoded.group_records"], sql):
-        yield Finding(
-            "decode_status",
-            False,
-            f"{row['found']} records of cluster {visible(row['cluster_id'])} have decode_status "
-            f"{row['decode_status']}, the last of {format_instant(row['last_at_ms'])}: `moldau "
-            f"show decoded.group_records --where \"decode_status = '{row['decode_status']}'\"`",
+    from moldau.warehouse.contracts import tables
+
+    for name, table in tables().items():
+        if table.database != "decoded" or "decode_status" not in {c.name for c in table.columns}:
+            continue
+        sql = (
+            "select cluster_id, decode_status, count(*) as found, max(recorded_at_ms) as last_at_ms"
+            f" from {name} where decode_status not in ('ok', 'tombstone') "
+            "group by all order by all"
         )
+        for row in _ask(warehouse, [name], sql):
+            yield Finding(
+                "decode_status",
+                False,
+                f"{row['found']} records of cluster {visible(row['cluster_id'])} have "
+                f"decode_status {row['decode_status']}, the last of "
+                f"{format_instant(row['last_at_ms'])}: `moldau show {name} "
+                f"--where \"decode_status = '{row['decode_status']}'\"`",
+            )
 
 
 def _ask(warehouse: Path, names: list[str], sql: str) -> list[dict[str, Any]]:
