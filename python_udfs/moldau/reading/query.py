@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from moldau.errors import MoldauError
 from moldau.reading.delta import connect_duckdb
 from moldau.reading.delta_types import identifier
-from moldau.reading.tables import existing_tables, resolve
+from moldau.reading.tables import existing_tables, mentioned, resolve
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ROWS_AT_ONCE = 2_000
-_CATALOG_WORDS = ("information_schema", "show", "describe", "duckdb_")
 
 
 @dataclass(frozen=True)
@@ -98,11 +97,7 @@ class Tables:
 
 def _connect_for(warehouse: Path, sql: str) -> DuckDBPyConnection:
     """A connection with every table that the text may mean: DuckDB's own list misses some."""
-    text = sql.lower()
-    if any(word in text for word in _CATALOG_WORDS):
-        return connect_duckdb(warehouse)
-    existing = existing_tables(warehouse)
-    return connect_duckdb(warehouse, [name for name in existing if name.split(".")[1] in text])
+    return connect_duckdb(warehouse, mentioned(existing_tables(warehouse), sql))
 
 
 def _require_condition(where: str) -> None:

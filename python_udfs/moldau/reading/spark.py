@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.tables import existing_tables
+from moldau.reading.tables import existing_tables, mentioned
 
 _READING = ("select", "with", "from", "table", "values", "show", "describe", "desc", "explain")
 
@@ -17,7 +17,7 @@ def ask_spark(warehouse: Path, query: str) -> tuple[list[str], Iterator[tuple[An
 
     Only reading is allowed: writers hold the warehouse's lock, and this does not.
     """
-    names = existing_tables(warehouse)
+    names = mentioned(existing_tables(warehouse), query)
     words = query.replace("(", " ").split(None, 1)
     if not words or words[0].lower() not in _READING:
         raise MoldauError(f"a query is expected, starting with one of {', '.join(_READING)}")
@@ -34,7 +34,7 @@ def ask_spark(warehouse: Path, query: str) -> tuple[list[str], Iterator[tuple[An
         frame = session.sql(query)
         rows = [tuple(row) for row in frame.collect()]
     except PySparkException as error:
-        raise MoldauError(" ".join(str(error).split("\n\n")[0].split())[:500]) from None
+        raise MoldauError(str(error).strip().split("\n")[0].rstrip(";")[:500]) from None
     return frame.columns, iter(rows)
 
 

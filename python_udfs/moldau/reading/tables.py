@@ -8,6 +8,7 @@ from pathlib import Path
 from moldau.errors import MoldauError
 
 DATABASES = ("raw", "decoded", "state", "decisions", "history", "marts", "seeds")
+_CATALOG_WORDS = ("information_schema", "show", "describe", "desc ", "duckdb_")
 
 
 def existing_tables(warehouse: Path) -> list[str]:
@@ -45,6 +46,17 @@ def resolve(warehouse: Path, name: str) -> str:
     if same:
         raise MoldauError(f"{name} is ambiguous: {', '.join(same)}")
     raise MoldauError(_unknown(warehouse, name, existing))
+
+
+def mentioned(names: list[str], sql: str) -> list[str]:
+    """Those of `names` that a statement may mean: its text has the bare name, or asks for a list.
+
+    Too many do no harm; opening every table would cost time.
+    """
+    text = sql.lower()
+    if any(word in text for word in _CATALOG_WORDS):
+        return names
+    return [name for name in names if name.split(".")[1].lower() in text]
 
 
 def _unknown(warehouse: Path, name: str, existing: list[str]) -> str:
