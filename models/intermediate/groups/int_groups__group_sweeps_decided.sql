@@ -7,6 +7,9 @@
     insert_when='not s.is_gone'
 ) }}
 
+{# what is due is read from this table, so it is written after the offsets #}
+-- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
+
 with
 
 reasoned as (

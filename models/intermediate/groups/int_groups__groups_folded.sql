@@ -1,139 +1,139 @@
 {# The row of state.groups that the records make of each group which this load touched.
+   A group is what the latest live record among the four kinds says; where only commits are left, a simple group; else
+   deleted. A type 2 tombstone removes a group of any kind.
    Group states: ClassicGroup, ConsumerGroup, ShareGroup and StreamsGroup.maybeUpdateGroupState. #}
 with
 
-kinds as (
+groups_touched as (
 
-    select * from {{ ref('int_groups__group_kinds_folded') }}
-
-),
-
-group_records as (
-
-    select * from {{ ref('stg_state__group_records') }}
-
-    where record_type in (6, 12, 16, 20, 23) or record_type in (5, 10, 19)
+    select * from {{ ref('int_groups__groups_touched') }}
 
 ),
 
-members as (
+group_parts as (
 
-    select * from {{ ref('int_groups__members_folded') }}
+    select * from {{ ref('int_groups__group_parts_folded') }}
 
 ),
 
-{# records older than a type 2 tombstone belong to a group that it removed #}
-parts_collected as (
+state_groups as (
+
+    select * from {{ ref('stg_state__groups') }}
+
+),
+
+positions_known as (
 
     select
-        kinds.cluster_id,
-        kinds.group_id,
-        max(
-            if(group_records.is_tombstone, -1, group_records.epoch)
-        ) filter (where group_records.record_type in (6, 12, 20))
-            as assignment_epoch,
-        max_by(
-            struct(group_records.epoch, group_records.subscribed_topics),
-            group_records.log_offset
-        ) filter (
-            where
-            group_records.record_type = 23 and not group_records.is_tombstone
-        ) as topology,
-        array_sort(array_distinct(flatten(collect_list(
-            group_records.subscribed_topics
-        ) filter (
-            where
-            group_records.record_type = 16 and not group_records.is_tombstone
-        )))) as regex_topics,
-        max(group_records.recorded_at_ms) filter (
-            where
-            group_records.record_type in (5, 10, 19)
-            and group_records.is_tombstone
-        ) as last_left_at_ms,
-        bool_and(group_records.is_readable) as is_readable
-
-    from kinds
-
-    inner join group_records
-        on
-            kinds.cluster_id = group_records.cluster_id
-            and kinds.group_id = group_records.group_id
-            and kinds.classic_tombstone_log_offset < group_records.log_offset
-            and kinds.group_type = case
-                when group_records.record_type in (5, 6, 16) then 'consumer'
-                when group_records.record_type in (10, 12) then 'share'
-                else 'streams'
-            end
-
-    group by
-        kinds.cluster_id,
-        kinds.group_id
-
-),
-
-members_counted as (
-
-    select
-        kinds.cluster_id,
-        kinds.group_id,
-        count(*) as member_count,
-        array_sort(array_distinct(flatten(collect_list(
-            members.subscribed_topics
-        )))) as subscribed_topics,
-        collect_list(members.member_epoch) as member_epochs,
-        bool_and(members.is_stable) as is_stable,
-        bool_and(members.is_readable) as is_readable
-
-    from kinds
-
-    inner join members
-        on
-            kinds.cluster_id = members.cluster_id
-            and kinds.group_id = members.group_id
-            and kinds.group_type = members.group_type
-            and kinds.classic_tombstone_log_offset < members.log_offset
-
-    group by
-        kinds.cluster_id,
-        kinds.group_id
-
-),
-
-parts_joined as (
-
-    select
-        kinds.*,
-        {# a group without an assignment record counts as assigned at 1 #}
-        coalesce(parts_collected.assignment_epoch, 1) as assignment_epoch,
-        parts_collected.topology,
-        parts_collected.regex_topics,
-        parts_collected.last_left_at_ms,
+        groups_touched.cluster_id,
+        groups_touched.group_id,
+        groups_touched.run_id,
+        group_parts.members,
+        group_parts.departures,
+        array_max(
+            transform(
+                filter(group_parts.kinds, k -> k.live is not null),
+                k -> struct(k.live.log_offset, k)
+            )
+        ).k as latest,
+        array_max(
+            transform(
+                filter(group_parts.kinds, k -> k.removed is not null),
+                k -> struct(k.removed.log_offset, k.removed.recorded_at_ms, k.kind)
+            )
+        ) as removed,
+        coalesce(
+            filter(group_parts.kinds, k -> k.kind = 2)[0].removed.log_offset, -1
+        ) as classic_tombstone_log_offset,
         if(
-            kinds.group_type = 'classic',
-            coalesce(kinds.record.member_count, 0),
-            coalesce(members_counted.member_count, 0)
-        ) as member_count,
-        members_counted.subscribed_topics as member_topics,
-        members_counted.member_epochs,
-        coalesce(members_counted.is_stable, true) as is_stable,
-        kinds.standing <> 'recorded'
+            groups_touched.log_offset > coalesce(state_groups.log_offset, -1),
+            groups_touched.partition_index,
+            state_groups.offsets_partition_index
+        ) as offsets_partition_index,
+        greatest(
+            groups_touched.log_offset,
+            coalesce(state_groups.log_offset, -1)
+        ) as log_offset,
+        greatest(
+            groups_touched.last_commit_log_offset,
+            coalesce(state_groups.last_commit_log_offset, -1)
+        ) as last_commit_log_offset,
+        greatest(
+            groups_touched.tombstone_log_offset,
+            coalesce(state_groups.tombstone_log_offset, -1)
+        ) as tombstone_log_offset
+
+    from groups_touched
+
+    left join group_parts
+        on
+            groups_touched.cluster_id = group_parts.cluster_id
+            and groups_touched.group_id = group_parts.group_id
+
+    left join state_groups
+        on
+            groups_touched.cluster_id = state_groups.cluster_id
+            and groups_touched.group_id = state_groups.group_id
+
+),
+
+standings_decided as (
+
+    select
+        *,
+        case
+            when latest.live.log_offset > classic_tombstone_log_offset
+                then 'recorded'
+            when last_commit_log_offset > tombstone_log_offset then 'simple'
+            when removed is not null then 'deleted'
+        end as standing
+
+    from positions_known
+
+),
+
+{# members older than a type 2 tombstone belong to a group that it removed #}
+kinds_decided as (
+
+    select
+        *,
+        latest.live as record,
+        case standing
+            when 'recorded' then latest.kind
+            when 'simple' then 2
+            else removed.kind
+        end as kind,
+        filter(
+            if(standing = 'recorded', members, array()),
+            m -> m.kind = latest.kind
+            and m.log_offset > classic_tombstone_log_offset
+        ) as live_members
+
+    from standings_decided
+
+    where standing is not null
+
+),
+
+counts_taken as (
+
+    select
+        *,
+        {# a group without an assignment record counts as assigned at 1 #}
+        coalesce(latest.assignment_epoch, 1) as assignment_epoch,
+        case
+            when standing <> 'recorded' then 0
+            when kind = 2 then coalesce(record.member_count, 0)
+            else size(live_members)
+        end as member_count,
+        standing <> 'recorded'
         or (
-            kinds.record.is_readable
-            and coalesce(parts_collected.is_readable, true)
-            and coalesce(members_counted.is_readable, true)
+            record.is_readable
+            and coalesce(latest.is_readable, true)
+            and forall(live_members, m -> m.is_readable)
         ) as is_readable
 
-    from kinds
-
-    left join parts_collected
-        on
-            kinds.cluster_id = parts_collected.cluster_id
-            and kinds.group_id = parts_collected.group_id
-
-    left join members_counted
-        on
-            kinds.cluster_id = members_counted.cluster_id
-            and kinds.group_id = members_counted.group_id
+    from kinds_decided
 
 ),
 
@@ -144,23 +144,26 @@ states_derived as (
         case
             when standing = 'deleted' then 'DEAD'
             when not is_readable then 'UNKNOWN'
-            when standing = 'simple' or member_count = 0 then 'EMPTY'
-            when group_type in ('classic', 'share') then 'STABLE'
+            when member_count = 0 then 'EMPTY'
+            when kind in (2, 11) then 'STABLE'
             when
-                group_type = 'streams'
+                kind = 17
                 and not coalesce(
-                    topology.epoch = record.validated_topology_epoch, false
+                    latest.topology.epoch = record.validated_topology_epoch,
+                    false
                 )
                 then 'NOT_READY'
             when record.epoch > assignment_epoch then 'ASSIGNING'
             when
-                not is_stable
-                or exists(member_epochs, e -> e <> assignment_epoch)
+                exists(
+                    live_members,
+                    m -> not m.is_stable or m.epoch <> assignment_epoch
+                )
                 then 'RECONCILING'
             else 'STABLE'
         end as group_state
 
-    from parts_joined
+    from counts_taken
 
 ),
 
@@ -170,46 +173,73 @@ groups_folded as (
         cluster_id,
         group_id,
         offsets_partition_index,
-        group_type,
+        case kind
+            when 2 then 'classic'
+            when 3 then 'consumer'
+            when 11 then 'share'
+            when 17 then 'streams'
+        end as group_type,
         group_state,
         case
-            when standing = 'simple' then ''
-            when group_type <> 'classic' then group_type
+            when kind = 3 then 'consumer'
+            when kind = 11 then 'share'
+            when kind = 17 then 'streams'
             when standing = 'recorded' then record.protocol_type
             else ''
         end as protocol_type,
-        coalesce(record.epoch, 0) as group_epoch,
+        if(standing = 'recorded', coalesce(record.epoch, 0), 0) as group_epoch,
         if(
-            standing = 'deleted' or group_type <> 'streams',
-            -1,
-            coalesce(topology.epoch, -1)
+            standing = 'recorded' and kind = 17,
+            coalesce(latest.topology.epoch, -1),
+            -1
         ) as topology_epoch,
-        coalesce(record.stored_description_topology_epoch, -1)
-            as stored_description_topology_epoch,
-        coalesce(record.failed_description_topology_epoch, -1)
-            as failed_description_topology_epoch,
-        cast(if(standing = 'deleted', 0, member_count) as int) as member_count,
+        if(
+            standing = 'recorded',
+            coalesce(record.stored_description_topology_epoch, -1),
+            -1
+        ) as stored_description_topology_epoch,
+        if(
+            standing = 'recorded',
+            coalesce(record.failed_description_topology_epoch, -1),
+            -1
+        ) as failed_description_topology_epoch,
+        cast(member_count as int) as member_count,
         case
             when standing <> 'recorded' or not is_readable then null
-            when group_type = 'classic' then record.subscribed_topics
-            when group_type = 'consumer'
-                then array_sort(array_union(
-                    coalesce(member_topics, array()),
-                    coalesce(regex_topics, array())
-                ))
-            when group_type = 'share' then coalesce(member_topics, array())
-            when group_state = 'EMPTY' then array()
-            else coalesce(topology.subscribed_topics, array())
+            when kind = 2 then record.subscribed_topics
+            when kind = 17 and group_state = 'EMPTY' then array()
+            when kind = 17
+                then coalesce(latest.topology.subscribed_topics, array())
+            else array_sort(array_distinct(flatten(concat(
+                transform(
+                    live_members, m -> coalesce(m.subscribed_topics, array())
+                ),
+                transform(
+                    filter(
+                        coalesce(latest.regexes, array()),
+                        r -> r.log_offset > classic_tombstone_log_offset
+                    ),
+                    r -> coalesce(r.subscribed_topics, array())
+                )
+            ))))
         end as subscribed_topics,
         standing = 'deleted' as is_deleted,
         is_readable,
         if(standing = 'deleted', 'broker', null) as deleted_by,
         case
             when group_state <> 'EMPTY' or standing = 'simple' then null
-            when group_type = 'classic' then record.state_at_ms
-            else coalesce(last_left_at_ms, record.recorded_at_ms)
+            when kind = 2 then record.state_at_ms
+            else coalesce(
+                array_max(
+                    transform(
+                        filter(departures, d -> d.kind = latest.kind),
+                        d -> d.left_at_ms
+                    )
+                ),
+                record.recorded_at_ms
+            )
         end as empty_since_at_ms,
-        deleted_at_ms,
+        if(standing = 'deleted', removed.recorded_at_ms, null) as deleted_at_ms,
         log_offset,
         tombstone_log_offset,
         last_commit_log_offset,

@@ -1,0 +1,27 @@
+"""moldau: Kafka's lifecycle decisions as Delta Lake tables and dbt models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["connect"]
+__version__ = "0.1.0"
+
+
+def connect(warehouse: str | Path = "warehouse") -> SparkSession:
+    """A Spark session with every table of the warehouse registered, for notebooks.
+
+    Reads only: nothing is created. Raises MoldauError when there is no warehouse, a table is
+    damaged, or Java is missing.
+    """
+    from moldau.engine.spark import start
+    from moldau.warehouse.create import register
+
+    folder = Path(warehouse).resolve()
+    spark = start(folder)
+    register(spark, folder)
+    return spark
