@@ -33,6 +33,11 @@ def pass_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_settings(
         *arguments: Any, config: Path | None, warehouse: Path | None, **options: Any
     ) -> Any:
+        # a line of `moldau exec` has the files that `exec` was given, unless it names others
+        held = getattr(click.get_current_context().find_root().obj, "settings", None)
+        if held is not None:
+            config = config or held.config
+            warehouse = warehouse or held.warehouse
         settings: Settings = load_settings(config, warehouse)
         return command(settings, *arguments, **options)
 

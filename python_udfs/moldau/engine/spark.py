@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,4 +35,21 @@ def start(warehouse: Path) -> SparkSession:
     builder = SparkSession.builder
     for key, value in spark_settings().items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with _jvm_speaks_to(warehouse / "_moldau" / "spark.log"):
+        return builder.getOrCreate()
+
+
+@contextlib.contextmanager
+def _jvm_speaks_to(log: Path) -> Iterator[None]:
+    """The JVM that starts here writes its notes to a file; stderr is for the person."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)

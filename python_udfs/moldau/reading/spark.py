@@ -8,6 +8,7 @@ from typing import Any
 
 from moldau.errors import MoldauError
 from moldau.reading.tables import existing_tables, mentioned
+from moldau.warehouse.create import register_table
 
 _READING = ("select", "with", "from", "table", "values", "show", "describe", "desc", "explain")
 
@@ -27,7 +28,8 @@ def ask_spark(warehouse: Path, query: str) -> tuple[list[str], Iterator[tuple[An
     from pyspark.errors import PySparkException
 
     try:
-        _register(session, warehouse.resolve(), names)
+        for name in names:
+            register_table(session, warehouse.resolve(), *name.split(".", 1))
         parsed = session._jsparkSession.sessionState().sqlParser().parsePlan(query)
         if "InsertInto" in parsed.toString():
             raise MoldauError("a query is expected, and this one writes")
@@ -36,18 +38,3 @@ def ask_spark(warehouse: Path, query: str) -> tuple[list[str], Iterator[tuple[An
     except PySparkException as error:
         raise MoldauError(str(error).strip().split("\n")[0].rstrip(";")[:500]) from None
     return frame.columns, iter(rows)
-
-
-def _register(session: Any, warehouse: Path, names: list[str]) -> None:
-    """Tell the in-memory catalog where the tables lie."""
-    for database in dict.fromkeys(name.split(".")[0] for name in names):
-        session.sql(
-            f"create schema if not exists {database} location '{_quoted(warehouse / database)}'"
-        )
-    for name in names:
-        folder = warehouse.joinpath(*name.split(".", 1))
-        session.sql(f"create table if not exists {name} using delta location '{_quoted(folder)}'")
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("\\", "\\\\").replace("'", "\\'")

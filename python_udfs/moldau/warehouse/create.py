@@ -37,6 +37,29 @@ def create(spark: SparkSession, warehouse: Path) -> None:
         _register(spark, warehouse, table, may_create=is_new or table.database in DERIVED)
 
 
+def register(spark: SparkSession, warehouse: Path) -> None:
+    """Register every table of a warehouse that exists; nothing is created.
+
+    Raises MoldauError when there is none, or when a table is missing or damaged.
+    """
+    if not is_initialised(warehouse):
+        raise MoldauError(f"{warehouse} is not a warehouse: `moldau init` creates one")
+    for table in tables().values():
+        damage = find_damage(warehouse, table)
+        if damage:
+            raise MoldauError(damage)
+        register_table(spark, warehouse, table.database, table.name)
+
+
+def register_table(spark: SparkSession, warehouse: Path, database: str, name: str) -> None:
+    folder = warehouse / database
+    spark.sql(f"create schema if not exists {database} location '{_quoted(folder)}'")
+    spark.sql(
+        f"create table if not exists {database}.{name} using delta "
+        f"location '{_quoted(folder / name)}'"
+    )
+
+
 def _register(spark: SparkSession, warehouse: Path, table: Table, may_create: bool) -> None:
     folder = warehouse / table.database / table.name
     damage = find_damage(warehouse, table)
@@ -45,8 +68,7 @@ def _register(spark: SparkSession, warehouse: Path, table: Table, may_create: bo
     elif damage and (folder.exists() or not may_create):
         raise MoldauError(damage)
     if folder.exists():
-        location = f"location '{_quoted(folder)}'"
-        spark.sql(f"create table if not exists {table.full_name} using delta {location}")
+        register_table(spark, warehouse, table.database, table.name)
     else:
         spark.sql(create_statement(table, folder))
 

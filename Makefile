@@ -1,0 +1,52 @@
+# `make help` lists the verbs. Everything is done in .venv; Java 17 is all that a machine must have.
+PYTHON ?= python3
+BIN := .venv/bin
+UV_VERSION := 0.13.8
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint build docs bench check clean lock
+
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.ready ## make .venv from the lock file and resolve the jars, once
+
+.venv/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { echo "moldau needs Python 3.11 or 3.12: PYTHON=/path/to/python3.11 make setup" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/uv pip install --quiet --no-deps -e .
+	ln -sfn "$$($(BIN)/python -m moldau.engine.jars)" .jars
+	@touch $@
+
+demo: setup ## the main job on the bundled capture of a real broker
+	@$(BIN)/moldau demo
+
+test: setup lint ## lint, then all tests
+	$(BIN)/python -m pytest
+
+lint: setup ## ruff, mypy and sqlfluff
+	$(BIN)/ruff check python_udfs tests benchmarks
+	$(BIN)/ruff format --check python_udfs tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 models tests/singular
+
+build: setup ## the wheel, in dist/
+	$(BIN)/python -m build --wheel --installer uv
+
+docs: setup ## dbt's documentation site, in target/
+	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/moldau init
+	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/dbt docs generate --profiles-dir profiles --static
+
+bench: setup ## every benchmark, with machine, sizes and ratios
+	$(BIN)/python benchmarks/decode.py
+	$(BIN)/python benchmarks/groups.py
+
+check: test ## what CI runs
+
+clean: ## remove what was built; the warehouse stays
+	rm -rf target logs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+lock: setup ## resolve the dependencies anew
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev pyproject.toml -o requirements.lock

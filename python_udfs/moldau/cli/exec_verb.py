@@ -1,0 +1,70 @@
+"""`moldau exec`: a file of verbs in one session."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from moldau.cli import run
+from moldau.cli.options import pass_settings
+from moldau.cli.sessions import Held, wait_option
+from moldau.settings import Settings
+
+
+@click.command(name="exec")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True))
+@wait_option
+@pass_settings
+def exec_verb(settings: Settings, file: Path, wait: float) -> None:
+    """Run FILE, one verb with its options a line (# begins a comment), in one Spark session.
+
+    Each line answers with one JSON object on stdout: line, command, exit_code, output (what the
+    verb printed, or why it was refused) and errors (what it wrote to stderr). It stops at
+    nothing; the exit code is 2 when a line was not fine. `-` reads the lines from stdin.
+
+    \b
+    Example:
+      printf 'cycle --dry-run\\nshow marts.cleanup_preview\\n' | moldau exec -
+    """
+    text = sys.stdin.read() if str(file) == "-" else file.read_text()
+    held = Held(settings, wait)
+    worst = 0
+    try:
+        for number, line in enumerate(text.splitlines(), 1):
+            command = line.strip()
+            if not command or command.startswith("#"):
+                continue
+            code, said, errors = _run_line(command, held)
+            worst = max(worst, code)
+            answer = {"line": number, "command": command, "exit_code": code}
+            answer |= {"output": said or errors, "errors": errors}
+            click.echo(json.dumps(answer, ensure_ascii=False))
+    finally:
+        held.close()
+    if worst:
+        click.get_current_context().exit(2)
+
+
+def _run_line(command: str, held: Held) -> tuple[int, str, str]:
+    said, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
+        try:
+            words = shlex.split(command, comments=True)
+        except ValueError as error:
+            code = 1
+            errors.write(f"moldau: the line cannot be split into words: {error}\n")
+        else:
+            if words[:1] == ["moldau"]:
+                words = words[1:]
+            if words[:1] in (["exec"], ["demo"]):
+                code = 1
+                errors.write(f"moldau: {words[0]} cannot stand in a file of verbs\n")
+            else:
+                code = run(words, obj=held)
+    return code, said.getvalue(), errors.getvalue()

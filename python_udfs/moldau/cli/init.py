@@ -1,0 +1,28 @@
+"""`moldau init`: create the warehouse."""
+
+from __future__ import annotations
+
+import click
+
+from moldau.cli.options import pass_settings
+from moldau.cli.sessions import session_for, wait_option
+from moldau.settings import Settings
+
+
+@click.command(name="init")
+@wait_option
+@pass_settings
+def init(settings: Settings, wait: float) -> None:
+    """Create the warehouse: every table with its constraints. Tables that are there are kept.
+
+    \b
+    Example:
+      moldau init --warehouse ./warehouse
+    """
+    from moldau.warehouse.contracts import tables
+    from moldau.warehouse.create import is_initialised
+
+    was_there = is_initialised(settings.warehouse)
+    with session_for(settings, "moldau init", wait) as session:
+        verb = "has" if was_there else "now has"
+        click.echo(f"the warehouse {session.warehouse} {verb} {len(tables())} tables")
