@@ -32,10 +32,9 @@ class Status:
 
 def read_status(warehouse: Path) -> Status:
     """Everything at once; a damaged table is named in its row. MoldauError without a warehouse."""
-    names = existing_tables(warehouse)
     return Status(
         warehouse=warehouse.resolve(),
-        tables=[_table(warehouse, name) for name in names],
+        tables=read_tables(warehouse),
         runs=_rows(warehouse, "state.runs", f"order by run_id desc limit {_RUNS_SHOWN}"),
         loads=open_loads(warehouse),
         settings=_rows(
@@ -43,6 +42,11 @@ def read_status(warehouse: Path) -> Status:
         ),
         lock=lock_holder(warehouse),
     )
+
+
+def read_tables(warehouse: Path) -> list[Row]:
+    """One row per table: table, rows, files, bytes, version, last_write_at_ms, damage."""
+    return [_table(warehouse, name) for name in existing_tables(warehouse)]
 
 
 def open_loads(warehouse: Path) -> list[str]:

@@ -30,12 +30,12 @@ def decide(
     Raises MoldauError for a cluster that is unknown, and where moldau would have to apply what
     was decided.
     """
-    scope = _scope(session, clusters)
+    scope = scope_of(session, clusters)
     run = Run(next_run_id(session, kind), kind, scope, at_ms, is_dry_run=is_dry_run)
     if not is_dry_run:
         _refuse_to_apply(session, run)
     open_run(session, run)
-    models = [*settings_models(session, run), *DECIDES[kind], "groups_decision_changes"]
+    models = [*settings_models(session, run), *DECIDES[kind], "record_group_decision_changes"]
     session.run_models(*models)
     run.counts = _counts(session, run)
     close_run(session, run, DECISION_MARTS)
@@ -48,7 +48,7 @@ def known_clusters(session: Session) -> list[str]:
     return sorted(loaded | set(session.settings.clusters))
 
 
-def _scope(session: Session, clusters: Sequence[str]) -> list[str]:
+def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
     known = known_clusters(session)
     unknown = [name for name in clusters if name not in known]
     if unknown:

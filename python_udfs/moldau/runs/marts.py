@@ -1,15 +1,13 @@
-"""Which marts a command refreshes."""
+"""Which marts a command refreshes, beside last_run and table_status, which every run does."""
 
 from __future__ import annotations
 
 # what load and apply change
-STATE_MARTS = ("groups", "group_offsets", "group_lag", "table_status", "last_run")
+STATE_MARTS = ("groups", "group_offsets", "group_lag")
 # what a decision changes
 DECISION_MARTS = (
     "cleanup_preview",
     "expiry_calendar",
     "decisions",
     "decision_history",
-    "table_status",
-    "last_run",
 )

@@ -6,18 +6,39 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.reading.status import read_tables
 from moldau.warehouse.contracts import tables
 
 if TYPE_CHECKING:
     from moldau.runs.session import Session
 
-BRINGS = ("parameters", "records", "open_transactions", "partition_states", "settings", "finished")
+BRINGS = (
+    "parameters",
+    "records",
+    "open_transactions",
+    "partition_states",
+    "settings",
+    "compared",
+    "finished",
+    "table_status",
+)
 
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+_STATUS = {
+    "table_name": "string",
+    "row_count": "bigint",
+    "file_count": "bigint",
+    "size_bytes": "bigint",
+    "table_version": "bigint",
+    "written_at_ms": "bigint",
+}
 
 
 @dataclass
@@ -83,8 +104,9 @@ def close_run(session: Session, run: Run, marts: Sequence[str]) -> None:
         "finished_at_ms": now_ms(),
         "counts": run.counts,
     }
-    _bring(session, "finished", "state.runs", [row])
-    session.run_models("close_run", *marts)
+    _bring(session, "finished", types_of("state.runs"), [row])
+    _bring(session, "table_status", _STATUS, _table_status(session.warehouse))
+    session.run_models("close_run", *marts, "table_status", "last_run")
 
 
 def _bring_settings(session: Session, run: Run) -> None:
@@ -108,16 +130,37 @@ def _bring_settings(session: Session, run: Run) -> None:
                 "run_id": run.run_id,
             }
         )
-    _bring(session, "settings", "state.settings", rows)
+    _bring(session, "settings", types_of("state.settings"), rows)
 
 
-def _bring(session: Session, view: str, like: str, rows: list[dict[str, Any]]) -> None:
-    """View `run.<view>` of literal rows with the columns of the table `like`."""
+def _table_status(warehouse: Path) -> list[dict[str, Any]]:
+    """What the Delta logs tell of every table, before the run's row and marts are written."""
+    return [
+        {
+            "table_name": row["table"],
+            "row_count": row["rows"],
+            "file_count": row["files"],
+            "size_bytes": row["bytes"],
+            "table_version": row["version"],
+            "written_at_ms": row["last_write_at_ms"],
+        }
+        for row in read_tables(warehouse)
+    ]
+
+
+def types_of(table: str) -> dict[str, str]:
+    return {column.name: column.data_type for column in tables()[table].columns}
+
+
+def _bring(
+    session: Session, view: str, types: dict[str, str], rows: list[dict[str, Any]]
+) -> None:
+    """View `run.<view>` of literal rows with columns of these types."""
     selects = " union all ".join(
         "select "
         + ", ".join(
-            f"cast({literal(row[column.name])} as {column.data_type}) as {column.name}"
-            for column in tables()[like].columns
+            f"cast({literal(row[name])} as {data_type}) as {name}"
+            for name, data_type in types.items()
         )
         for row in rows
     )

@@ -33,11 +33,15 @@ class Session:
     def dbt(self, *arguments: str) -> DbtResult:
         return dbt(*arguments, warehouse=self.warehouse)
 
-    def run_models(self, *names: str) -> DbtResult:
-        """Write these models, in the order of the graph; views are made once a session."""
+    def make_views(self) -> None:
+        """The views that models read, once a session."""
         if not self.has_views:
             self.dbt("run", "--select", "config.materialized:view")
             self.has_views = True
+
+    def run_models(self, *names: str) -> DbtResult:
+        """Write these models, in the order of the graph."""
+        self.make_views()
         return self.dbt("run", "--select", *names)
 
     def sql(self, statement: str) -> list[Any]:

@@ -1,0 +1,48 @@
+"""Decide under two rule sets on the same state; apply nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from moldau.errors import MoldauError
+from moldau.runs.decide import scope_of
+from moldau.runs.run import Run, close_run, literal, next_run_id, open_run
+from moldau.settings.rule_sets import rule_sets
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+# domain -> the view of everything that it would decide
+REASONED = {"groups": "intermediate.int_groups__decisions_reasoned"}
+
+
+def compare(
+    session: Session, domain: str, rulesets: tuple[str, str], clusters: Sequence[str], at_ms: int
+) -> Run:
+    """Write the subjects that the two rule sets decide differently to marts.ruleset_differences."""
+    if domain not in REASONED:
+        raise MoldauError(f"{domain!r} cannot be compared: {', '.join(REASONED)} can")
+    for name in rulesets:
+        if name not in rule_sets(domain):
+            raise MoldauError(
+                f"{name!r} is not a rule set of {domain}: {', '.join(rule_sets(domain))}"
+            )
+    scope = scope_of(session, clusters)
+    run = Run(next_run_id(session, "compare"), "compare", scope, at_ms, is_dry_run=True)
+    folder = session.warehouse / "_moldau" / "compare" / run.run_id
+    session.make_views()
+    sides = []
+    for side, name in zip("ab", rulesets, strict=True):
+        run.groups_ruleset = name
+        open_run(session, run)
+        path = str(folder / side)
+        session.spark.table(REASONED[domain]).write.parquet(path)
+        sides.append(f"select '{side}' as side, * from parquet.`{path}`")
+    session.spark.sql(f"create view run.compared as {' union all '.join(sides)}")
+    close_run(session, run, ["ruleset_differences"])
+    differences = session.sql("select count(*) from marts.ruleset_differences")[0][0]
+    run.counts = {"differences": differences}
+    shutil.rmtree(folder)
+    return run
