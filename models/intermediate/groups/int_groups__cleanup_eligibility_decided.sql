@@ -7,6 +7,8 @@
     insert_when='not s.is_gone'
 ) }}
 
+-- depends_on: {{ ref('int_run__folded') }}
+
 with
 
 reasoned as (
@@ -27,14 +29,14 @@ groups_due as (
 
 decided as (
 
-    select stored.*
+    select last_decided.*
 
-    from {{ ref('stg_decisions__cleanup_eligibility') }} as stored
+    from {{ ref('stg_decisions__cleanup_eligibility') }} as last_decided
 
     left semi join groups_due
         on
-            stored.cluster_id = groups_due.cluster_id
-            and stored.group_id = groups_due.group_id
+            last_decided.cluster_id = groups_due.cluster_id
+            and last_decided.group_id = groups_due.group_id
 
 ),
 

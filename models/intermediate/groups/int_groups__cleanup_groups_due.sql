@@ -34,7 +34,8 @@ changed_since as (
 
     select
         state_groups.cluster_id,
-        state_groups.group_id
+        state_groups.group_id,
+        'changed' as due_because
 
     from state_groups
 
@@ -55,7 +56,8 @@ come_due as (
 
     select
         decided.cluster_id,
-        decided.group_id
+        decided.group_id,
+        'stale' as due_because
 
     from decided
 
@@ -71,7 +73,8 @@ groups_due as (
 
     select
         cluster_id,
-        group_id
+        group_id,
+        due_because
 
     from changed_since
 
@@ -79,7 +82,8 @@ groups_due as (
 
     select
         cluster_id,
-        group_id
+        group_id,
+        due_because
 
     from come_due
 

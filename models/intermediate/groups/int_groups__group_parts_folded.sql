@@ -1,107 +1,9 @@
-{# The records of each touched group, gathered in one shuffle: one entry per kind of group (2 classic, 3 consumer,
-   11 share, 17 streams) and one per member. #}
+{# One entry per kind of group and one per member of each touched group. #}
 with
 
-groups_touched as (
+members_folded as (
 
-    select * from {{ ref('int_groups__groups_touched') }}
-
-),
-
-group_records as (
-
-    select
-        *,
-        case
-            when record_type = 2 then 2
-            when record_type in (3, 4, 5, 6, 7, 8, 16) then 3
-            when record_type between 9 and 15 then 11
-            else 17
-        end as kind,
-        record_type in (5, 10, 19) as is_member,
-        record_type in (8, 14, 22) as is_member_assignment
-
-    from {{ ref('stg_state__group_records') }}
-
-),
-
-records_brought_together as (
-
-    select group_records.*
-
-    from group_records
-
-    left semi join groups_touched
-        on
-            group_records.cluster_id = groups_touched.cluster_id
-            and group_records.group_id = groups_touched.group_id
-
-    distribute by group_records.cluster_id, group_records.group_id
-
-),
-
-records_by_member as (
-
-    select
-        cluster_id,
-        group_id,
-        kind,
-        member_id,
-        max_by(
-            struct(
-                log_offset,
-                recorded_at_ms,
-                is_readable,
-                epoch,
-                protocol_type,
-                state_at_ms,
-                member_count,
-                subscribed_topics,
-                validated_topology_epoch,
-                stored_description_topology_epoch,
-                failed_description_topology_epoch
-            ),
-            log_offset
-        ) filter (where record_type = kind and not is_tombstone) as live,
-        max_by(struct(log_offset, recorded_at_ms), log_offset)
-            filter (where record_type = kind and is_tombstone) as removed,
-        max(if(is_tombstone, -1, epoch))
-            filter (where record_type in (6, 12, 20)) as assignment_epoch,
-        max_by(struct(epoch, subscribed_topics, log_offset), log_offset)
-            filter (where record_type = 23 and not is_tombstone) as topology,
-        collect_list(struct(subscribed_topics, log_offset))
-            filter (where record_type = 16 and not is_tombstone) as regexes,
-        bool_and(is_readable) filter (
-            where
-            record_type in (6, 12, 16, 20, 23)
-        ) as is_readable,
-        max(log_offset) filter (
-            where
-            (is_member or is_member_assignment) and not is_tombstone
-        ) as member_log_offset,
-        max(log_offset) filter (where is_member and is_tombstone)
-            as left_log_offset,
-        max(recorded_at_ms) filter (where is_member and is_tombstone)
-            as left_at_ms,
-        max_by(subscribed_topics, log_offset)
-            filter (where is_member and not is_tombstone) as member_topics,
-        max_by(
-            struct(
-                if(is_tombstone, -1, epoch) as epoch,
-                if(is_tombstone, 0, member_state) as member_state
-            ),
-            log_offset
-        ) filter (where is_member_assignment) as assignment,
-        bool_and(is_readable) filter (where is_member or is_member_assignment)
-            as is_member_readable
-
-    from records_brought_together
-
-    group by
-        cluster_id,
-        group_id,
-        kind,
-        member_id
+    select * from {{ ref('int_groups__members_folded') }}
 
 ),
 
@@ -120,13 +22,15 @@ group_parts_folded as (
                 regexes,
                 is_readable
             )
-        ) filter (where member_id = '') as kinds,
+        ) filter (
+            where member_id = ''
+        ) as kinds,
         collect_list(
             struct(
                 kind,
                 member_log_offset as log_offset,
                 member_topics as subscribed_topics,
-                {# a member that was assigned nothing yet is stable at epoch 0 #}
+                {# a member that was assigned nothing is stable at epoch 0 #}
                 coalesce(assignment.epoch, 0) as epoch,
                 coalesce(
                     assignment.member_state = if(kind = 17, 1, 0), true
@@ -134,13 +38,13 @@ group_parts_folded as (
                 is_member_readable as is_readable
             )
         ) filter (
-            where
-            member_log_offset > coalesce(left_log_offset, -1)
+            where member_log_offset > coalesce(left_log_offset, -1)
         ) as members,
-        collect_list(struct(kind, left_at_ms))
-            filter (where left_at_ms is not null) as departures
+        collect_list(struct(kind, left_at_ms)) filter (
+            where left_at_ms is not null
+        ) as departures
 
-    from records_by_member
+    from members_folded
 
     group by
         cluster_id,

@@ -7,7 +7,8 @@
     insert_when='not s.is_gone'
 ) }}
 
-{# what is due is read from this table, so it is written after the offsets #}
+{# which groups are due is read from this table: the offsets come first #}
+-- depends_on: {{ ref('int_run__folded') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 
 with
@@ -30,14 +31,14 @@ groups_due as (
 
 decided as (
 
-    select stored.*
+    select last_decided.*
 
-    from {{ ref('stg_decisions__group_sweeps') }} as stored
+    from {{ ref('stg_decisions__group_sweeps') }} as last_decided
 
     left semi join groups_due
         on
-            stored.cluster_id = groups_due.cluster_id
-            and stored.group_id = groups_due.group_id
+            last_decided.cluster_id = groups_due.cluster_id
+            and last_decided.group_id = groups_due.group_id
 
 ),
 

@@ -7,6 +7,8 @@
     insert_when='not s.is_gone'
 ) }}
 
+-- depends_on: {{ ref('int_run__folded') }}
+
 with
 
 groups_due as (
@@ -21,27 +23,27 @@ groups_due as (
 
 reasoned as (
 
-    select offsets.*
+    select all_reasoned.*
 
-    from {{ ref('int_groups__offset_expirations_reasoned') }} as offsets
+    from {{ ref('int_groups__offset_expirations_reasoned') }} as all_reasoned
 
     left semi join groups_due
         on
-            offsets.cluster_id = groups_due.cluster_id
-            and offsets.group_id = groups_due.group_id
+            all_reasoned.cluster_id = groups_due.cluster_id
+            and all_reasoned.group_id = groups_due.group_id
 
 ),
 
 decided as (
 
-    select stored.*
+    select last_decided.*
 
-    from {{ ref('stg_decisions__offset_expirations') }} as stored
+    from {{ ref('stg_decisions__offset_expirations') }} as last_decided
 
     left semi join groups_due
         on
-            stored.cluster_id = groups_due.cluster_id
-            and stored.group_id = groups_due.group_id
+            last_decided.cluster_id = groups_due.cluster_id
+            and last_decided.group_id = groups_due.group_id
 
 ),
 
@@ -51,7 +53,8 @@ changes_told as (
         coalesce(reasoned.cluster_id, decided.cluster_id) as cluster_id,
         coalesce(reasoned.group_id, decided.group_id) as group_id,
         coalesce(reasoned.topic_name, decided.topic_name) as topic_name,
-        coalesce(reasoned.partition_index, decided.partition_index) as partition_index,
+        coalesce(reasoned.partition_index, decided.partition_index)
+            as partition_index,
         reasoned.run_id,
         reasoned.ruleset,
         reasoned.settings_hash,

@@ -1,4 +1,5 @@
--- depends_on: {{ ref('groups_decision_changes') }}
+{# after the run's row, the last of what a run applies; before the marts #}
+-- depends_on: {{ ref('close_run') }}
 
 with
 

@@ -1,3 +1,4 @@
+{# after every decision, before the first of them is applied #}
 -- depends_on: {{ ref('int_groups__cleanup_eligibility_decided') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 -- depends_on: {{ ref('int_groups__group_sweeps_decided') }}

@@ -1,3 +1,5 @@
+-- depends_on: {{ ref('int_run__applied') }}
+
 with
 
 state_group_offsets as (

@@ -65,7 +65,20 @@ group_records as (
         record_type,
         member_id,
         regular_expression,
-        latest.*
+        latest.partition_index,
+        latest.log_offset,
+        latest.recorded_at_ms,
+        latest.is_tombstone,
+        latest.is_readable,
+        latest.epoch,
+        latest.member_state,
+        latest.protocol_type,
+        latest.state_at_ms,
+        latest.member_count,
+        latest.subscribed_topics,
+        latest.validated_topology_epoch,
+        latest.stored_description_topology_epoch,
+        latest.failed_description_topology_epoch
 
     from latest_by_key
 

@@ -3,6 +3,8 @@
     unique_key=['cluster_id', 'group_id']
 ) }}
 
+{# retention is read from the settings in force #}
+-- depends_on: {{ ref('record_settings') }}
 -- depends_on: {{ ref('fold_group_records') }}
 -- depends_on: {{ ref('fold_group_offsets') }}
 
@@ -71,10 +73,30 @@ next_due as (
 folded as (
 
     select
-        groups_folded.*,
+        groups_folded.cluster_id,
+        groups_folded.group_id,
+        groups_folded.offsets_partition_index,
+        groups_folded.group_type,
+        groups_folded.group_state,
+        groups_folded.protocol_type,
+        groups_folded.group_epoch,
+        groups_folded.topology_epoch,
+        groups_folded.stored_description_topology_epoch,
+        groups_folded.failed_description_topology_epoch,
+        groups_folded.member_count,
+        groups_folded.subscribed_topics,
+        groups_folded.is_deleted,
+        groups_folded.is_readable,
+        groups_folded.deleted_by,
+        groups_folded.empty_since_at_ms,
+        groups_folded.deleted_at_ms,
         cast(null as string) as deleted_run_id,
-        cast(null as string) as epochs_written_in_run_id,
-        next_due.next_due_at_ms
+        next_due.next_due_at_ms,
+        groups_folded.log_offset,
+        groups_folded.tombstone_log_offset,
+        groups_folded.last_commit_log_offset,
+        groups_folded.changed_in_run_id,
+        cast(null as string) as epochs_written_in_run_id
 
     from groups_folded
 

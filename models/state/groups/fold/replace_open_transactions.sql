@@ -40,7 +40,8 @@ snapshot_replaced as (
         coalesce(loaded.cluster_id, stored.cluster_id) as cluster_id,
         coalesce(loaded.group_id, stored.group_id) as group_id,
         coalesce(loaded.topic_name, stored.topic_name) as topic_name,
-        coalesce(loaded.partition_index, stored.partition_index) as partition_index,
+        coalesce(loaded.partition_index, stored.partition_index)
+            as partition_index,
         coalesce(loaded.producer_id, stored.producer_id) as producer_id,
         loaded.run_id,
         loaded.run_id is null as is_gone

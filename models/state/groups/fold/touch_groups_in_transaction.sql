@@ -5,7 +5,8 @@
     insert_when=false
 ) }}
 
-{# A transaction that opened or ended changes what is decided about its group. Runs before the snapshot is replaced. #}
+{# A transaction that opened or ended changes what is decided about its group.
+   Runs before the snapshot is replaced. #}
 with
 
 loaded as (

@@ -37,7 +37,8 @@ snapshot_replaced as (
     select
         coalesce(loaded.cluster_id, stored.cluster_id) as cluster_id,
         coalesce(loaded.topic_name, stored.topic_name) as topic_name,
-        coalesce(loaded.partition_index, stored.partition_index) as partition_index,
+        coalesce(loaded.partition_index, stored.partition_index)
+            as partition_index,
         coalesce(loaded.broker_id, stored.broker_id) as broker_id,
         loaded.topic_id,
         loaded.leader_epoch,

@@ -80,8 +80,10 @@ decisions_changed as (
 
     from decisions
 
-    {# a scalar subquery over one row of literals becomes a literal, by which Delta skips files #}
-    where decisions.changed_in_run_id = (select parameters.run_id from parameters)
+    {# one row of literals becomes a literal, by which Delta skips files #}
+    where
+        decisions.changed_in_run_id
+        = (select parameters.run_id from parameters)
 
 )
 
