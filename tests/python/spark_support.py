@@ -1,0 +1,130 @@
+"""Shared by the tests that need Spark."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import itertools
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from moldau.loading.journal import FOLDS
+from moldau.records.flat import group_records
+from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.runs.session import Session
+from moldau.settings import load_settings
+
+CAPTURES = Path(__file__).parents[1] / "fixtures" / "captures"
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of __consumer_offsets."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+
+    def as_line(self) -> dict[str, Any]:
+        return {
+            "topic": "__consumer_offsets",
+            "partition": self.partition,
+            "offset": self.offset,
+            "timestamp_ms": self.timestamp_ms,
+            "timestamp_type": "CreateTime",
+            "key_base64": self.key and base64.b64encode(self.key).decode(),
+            "value_base64": None if self.value is None else base64.b64encode(self.value).decode(),
+            "headers": [],
+        }
+
+
+def read_capture(name: str) -> list[Record]:
+    """The group records of a capture, in the order of the file."""
+    lines = (CAPTURES / name / "__consumer_offsets.jsonl").read_text().splitlines()
+    return [
+        Record(row["partition"], row["offset"], row["timestamp_ms"], *_bytes_of(row))
+        for row in map(json.loads, lines)
+    ]
+
+
+def _bytes_of(row: dict[str, Any]) -> list[bytes | None]:
+    texts = (row["key_base64"], row["value_base64"])
+    return [None if text is None else base64.b64decode(text) for text in texts]
+
+
+def read_decoded(name: str) -> list[dict[str, Any]]:
+    """The same records as Kafka's own classes decoded them, with `group` beside each."""
+    lines = (CAPTURES / name / "__consumer_offsets.decoded.jsonl").read_text().splitlines()
+    decoded = [json.loads(line) for line in lines]
+    return [
+        row | {"group": row["key"].get("groupId", row["key"].get("group"))} for row in decoded
+    ]
+
+
+def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
+    """The session under a moldau.yml that gives each cluster its settings, as YAML."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "moldau.yml"
+        lines = [f"  {name}: {settings}\n" for name, settings in clusters.items()]
+        file.write_text("clusters:\n" + "".join(lines))
+        settings = load_settings(file, session.warehouse)
+    return dataclasses.replace(session, settings=settings)
+
+
+def rows(session: Session, statement: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in session.sql(statement)]
+
+
+def parquet_of(session: Session, table: pa.Table) -> str:
+    """A relation for Spark SQL that holds this table's rows."""
+    folder = session.warehouse.parent / "tests"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{next(_numbers)}.parquet"
+    pyarrow.parquet.write_table(table, path)
+    return f"parquet.`{path}`"
+
+
+def decoded_table(records: Mapping[str, Sequence[Record]]) -> pa.Table:
+    """Records of several clusters with the columns that a load writes to decoded.group_records."""
+    flat = [(cluster, record) for cluster, several in records.items() for record in several]
+    decoded = group_records(
+        pa.array([record.key for _, record in flat], pa.binary()),
+        pa.array([record.value for _, record in flat], pa.binary()),
+    )
+    columns = {
+        "cluster_id": pa.array([cluster for cluster, _ in flat]),
+        "partition_index": pa.array([record.partition for _, record in flat], pa.int32()),
+        "log_offset": pa.array([record.offset for _, record in flat], pa.int64()),
+        "recorded_at_ms": pa.array([record.timestamp_ms for _, record in flat], pa.int64()),
+    }
+    columns |= dict(zip(decoded.schema.names, decoded.columns, strict=True))
+    return pa.table(columns)
+
+
+def fold(session: Session, clusters: Sequence[str], decoded: str) -> None:
+    """Fold decoded records of any number of clusters in one run, as a load folds those of one.
+
+    `decoded`: relation or query with the columns of decoded.group_records but run_id.
+    """
+    run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind="records")
+    open_run(session, run)
+    session.spark.sql(
+        f"create view run.records as select *, '{run.run_id}' as run_id from ({decoded})"
+    )
+    session.run_models(*settings_models(session, run), *FOLDS["records"])
+    close_run(session, run, ())
+
+
+def fold_records(session: Session, records: Mapping[str, Sequence[Record]]) -> None:
+    relation = parquet_of(session, decoded_table(records))
+    fold(session, list(records), f"select * from {relation}")
