@@ -1,5 +1,7 @@
 {{ config(write_needs_open_run=true) }}
 
+-- depends_on: {{ ref('int_run__applied') }}
+
 with
 
 side_a as (
