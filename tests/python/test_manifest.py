@@ -1,0 +1,243 @@
+"""The rules of the layers, proved on dbt's manifest: no Spark, no warehouse.
+
+staging -> helpers -> decisions -> state -> marts, ordered by three barriers:
+fold -> int_run__folded -> decisions -> int_run__decided -> apply -> int_run__applied -> marts.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from statistics import median
+
+import pytest
+from manifest_support import Model, Project, project
+from pyspark.sql import functions
+
+from moldau.loading.journal import FOLDS
+from moldau.project import ROOT, SEEDS
+from moldau.runs.decide import DECIDES
+from moldau.runs.marts import DECISION_MARTS, STATE_MARTS
+
+# what a model of each kind may select from
+READS: dict[str, set[str]] = {
+    "staging": set(),  # sources only, and nothing else reads those
+    "helper": {"staging", "helper", "seed"},
+    "decision": {"staging", "helper", "seed"},
+    "barrier": {"staging", "barrier"},
+    "fold": {"staging", "helper"},
+    "apply": {"staging", "decision"},
+    "mart": {"staging", "decision", "seed", "mart"},
+}
+# what it may name in `-- depends_on:`, for the order alone
+WAITS_FOR: dict[str, set[str]] = {
+    "staging": set(),
+    "helper": set(),
+    "decision": {"barrier", "decision"},
+    "barrier": {"fold", "decision", "apply"},
+    "fold": {"fold"},
+    "apply": {"barrier", "apply"},
+    "mart": {"barrier"},
+}
+# sources that marts may see: what is there, never what a load brings
+SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__compared"}
+RUN_MARTS = {"table_status", "last_run"}
+STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "clear_", "tombstone_", "close_")
+# words that stand before a parenthesis and call nothing, and functions that only SQL has
+NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
+NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists"}
+
+
+@pytest.fixture(scope="module")
+def dbt_project() -> Project:
+    return project()
+
+
+@pytest.fixture(scope="module")
+def models(dbt_project: Project) -> list[Model]:
+    return [model for model in dbt_project.models.values() if model.kind != "seed"]
+
+
+def test_dbt_parses_without_a_warning(dbt_project: Project) -> None:
+    assert dbt_project.warnings == []
+
+
+def test_layers_only_read_what_lies_below_them(dbt_project: Project, models: list[Model]) -> None:
+    def kinds(names: set[str]) -> set[str]:
+        return {dbt_project.models[name].kind for name in names}
+
+    for model in models:
+        refs = {ref.name for ref in model.node.refs}
+        assert model.reads | model.waits_for == refs, f"{model.name}: a macro hides a ref"
+        assert kinds(model.reads) <= READS[model.kind], model.name
+        assert kinds(model.waits_for) <= WAITS_FOR[model.kind], model.name
+
+
+def test_domains_do_not_read_each_others_helpers(dbt_project: Project) -> None:
+    for model in dbt_project.of_kind("helper", "decision", "fold", "apply"):
+        parents = [dbt_project.models[name] for name in model.reads]
+        own = [p for p in parents if p.kind in ("helper", "decision")]
+        assert {parent.domain for parent in own} <= {model.domain}, model.name
+
+
+def test_sources_are_read_in_staging_alone(models: list[Model]) -> None:
+    for model in models:
+        found = [source for source, _ in model.sources]
+        assert found == ([model.domain] if model.kind == "staging" else []), model.name
+
+
+def test_marts_do_not_read_what_a_load_brings(dbt_project: Project) -> None:
+    for mart in dbt_project.of_kind("mart"):
+        staging = [n for n in mart.reads if dbt_project.models[n].kind == "staging"]
+        seen = [n for n in staging if not n.startswith(("stg_state__", "stg_history__"))]
+        assert set(seen) <= SOURCES_OF_MARTS, mart.name
+
+
+def test_only_state_models_write_state_and_history(
+    dbt_project: Project, models: list[Model]
+) -> None:
+    tables = {f"{s.schema}.{s.identifier}" for s in dbt_project.manifest.sources.values()}
+    for model in models:
+        if model.layer == "state":
+            assert model.into in tables and model.into.split(".")[0] in ("state", "history")
+        else:
+            assert model.into is None, model.name
+        is_written = model.kind in ("fold", "apply", "decision", "mart")
+        assert model.node.config.materialized == ("merge_into" if is_written else "view")
+        assert not model.node.config.pre_hook and not model.node.config.post_hook, model.name
+
+
+def test_barriers_order_the_graph(dbt_project: Project) -> None:
+    before = {name: model.ancestors for name, model in dbt_project.models.items()}
+    for fold in dbt_project.of_kind("fold"):
+        assert fold.name in before["int_run__folded"]
+    for decision in dbt_project.of_kind("decision"):
+        assert "int_run__folded" in decision.ancestors, decision.name
+        assert decision.name in before["int_run__decided"]
+    for apply in dbt_project.of_kind("apply"):
+        assert "int_run__decided" in apply.waits_for, apply.name
+        assert apply.name in before["close_run"] | {"close_run"}, "the run's row is written last"
+    assert "close_run" in before["int_run__applied"]
+    for mart in dbt_project.of_kind("mart"):
+        assert "int_run__applied" in mart.waits_for, mart.name
+
+
+def test_names_match_folders(models: list[Model]) -> None:
+    for model in models:
+        folder, name = model.path.parts[1:-1], model.name
+        assert model.path.name == f"{name}.sql"
+        if model.layer == "staging":
+            assert name.startswith(f"stg_{model.domain}__") and len(folder) == 2, name
+        elif model.layer == "intermediate":
+            assert name.startswith(f"int_{model.domain}__") and len(folder) == 2, name
+        elif model.layer == "state":
+            assert name.startswith(STATE_VERBS) and folder[2:] in (("fold",), ("apply",)), name
+        else:
+            assert model.layer == "marts" and "__" not in name and len(folder) == 2, name
+
+
+def test_every_model_and_column_is_described(dbt_project: Project, models: list[Model]) -> None:
+    for model in models:
+        assert model.node.patch_path == f"moldau://{model.path.with_suffix('.yml')}", model.name
+        assert model.node.description.startswith("One row"), f"{model.name} does not say its grain"
+        assert model.key, f"{model.name} does not say its key"
+        assert set(model.key) <= set(model.node.columns), model.name
+        for column in model.node.columns.values():
+            assert column.description and column.data_type, f"{model.name}.{column.name}"
+    described = [*dbt_project.manifest.sources.values(), *dbt_project.of_kind("seed")]
+    assert all(getattr(table, "node", table).description for table in described)
+    ours = [m for m in dbt_project.manifest.macros.values() if m.package_name == "moldau"]
+    assert [macro.name for macro in ours if not macro.description] == []
+    assert [a.name for macro in ours for a in macro.arguments if not a.type] == []
+    assert [s for s in dbt_project.manifest.selectors.values() if not s.get("description")] == []
+
+
+def test_every_key_is_tested(dbt_project: Project, models: list[Model]) -> None:
+    """A model that merges into a table of state has no relation of its own name.
+
+    The key of its target is tested on the staging view that reads the target; a view that shows a
+    part of it, as the settings in force, may have a shorter key.
+    """
+    sources = {f"{s.schema}.{s.identifier}": s for s in dbt_project.manifest.sources.values()}
+    for model in models:
+        if not model.into:
+            assert dbt_project.tested_keys[model.name] == model.key, model.name
+            continue
+        key = sources[model.into].config.meta["primary_key"]
+        view = f"stg_{model.into.replace('.', '__')}"
+        assert model.key == key and model.name not in dbt_project.tested_keys, model.name
+        assert set(dbt_project.tested_keys[view]) <= set(key), view
+        if model.node.config.get("write") != "append":
+            assert model.node.config["unique_key"] == key, model.name
+
+
+def test_decisions_call_no_python(dbt_project: Project) -> None:
+    """Each function that a decision, a helper or their macros call is one of Spark's own."""
+    known = {name for name in dir(functions) if name.islower()} | NOT_PYTHON
+    for model in dbt_project.of_kind("decision", "helper"):
+        for code in [model.code, *dbt_project.macros_of(model.node).values()]:
+            sql = re.sub(r"{{.*?}}|{%.*?%}|{#.*?#}|'[^']*'|--.*", " ", code, flags=re.DOTALL)
+            called = set(re.findall(r"\b([a-z_]\w*)\s*\(", sql)) - set(
+                re.findall(r"(\w+) as \(", sql)
+            )
+            assert called <= known, f"{model.name} calls {called - known}"
+
+
+def test_compiled_text_does_not_depend_on_a_rule_set(
+    dbt_project: Project, models: list[Model]
+) -> None:
+    """Rule sets are rows that SQL joins: no name of one, no switch and no variable in Jinja."""
+    with (SEEDS / "rule_sets.csv").open() as file:
+        rule_sets = list(csv.DictReader(file))
+    names = {row["ruleset"] for row in rule_sets}
+    switches = set(rule_sets[0]) - {"domain", "ruleset", "is_default", "source"}
+    macros = [m for m in dbt_project.manifest.macros.values() if m.package_name == "moldau"]
+    texts = {m.name: m.macro_sql for m in macros} | {m.name: m.node.raw_code for m in models}
+    for name, text in texts.items():
+        assert not [word for word in names if re.search(rf"\b{word}\b", text)], name
+        assert not re.search(r"\b(var|env_var)\(", text), name
+    for model in models:
+        jinja = " ".join([*model.jinja, *dbt_project.macros_of(model.node).values()])
+        assert not [word for word in switches if word in jinja], model.name
+        forbidden = r"{%|\b(this|target|flags|run_query|execute|is_incremental|invocation_id)\b"
+        assert not re.search(forbidden, " ".join(model.jinja)), model.name
+
+
+def test_models_are_short(models: list[Model]) -> None:
+    lines = {model.name: len(model.node.raw_code.splitlines()) for model in models}
+    assert {name: count for name, count in lines.items() if count > 150} == {}
+    assert median(lines.values()) <= 60
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        *((f"fold_{kind}", {"record_settings", *names}) for kind, names in FOLDS.items()),
+        *(
+            (f"decide_{kind}", {"record_settings", *names, "record_group_decision_changes"})
+            for kind, names in DECIDES.items()
+        ),
+        ("state_marts", set(STATE_MARTS)),
+        ("decision_marts", set(DECISION_MARTS)),
+        ("close", {"close_run", *RUN_MARTS}),
+    ],
+)
+def test_selectors_are_what_the_verbs_run(
+    dbt_project: Project, selector: str, expected: set[str]
+) -> None:
+    assert dbt_project.selected(selector) == expected
+
+
+def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
+    assert {m.name for m in dbt_project.of_kind("mart")} == {
+        *STATE_MARTS,
+        *DECISION_MARTS,
+        *RUN_MARTS,
+        "ruleset_differences",  # moldau compare
+    }
+
+
+def test_property_files_stand_beside_their_models() -> None:
+    for path in (ROOT / "models").rglob("*.yml"):
+        is_for_a_folder = path.name.startswith("_") or path.parent.name == "sources"
+        assert is_for_a_folder or path.with_suffix(".sql").is_file(), path
