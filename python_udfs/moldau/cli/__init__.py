@@ -45,7 +45,9 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = import_module(f"moldau.cli.{cmd_name}_verb" if cmd_name == "exec" else f"moldau.cli.{cmd_name}")
+        module = import_module(
+            f"moldau.cli.{cmd_name}_verb" if cmd_name == "exec" else f"moldau.cli.{cmd_name}"
+        )
         command: click.Command = getattr(module, "exec_verb" if cmd_name == "exec" else cmd_name)
         return command
 

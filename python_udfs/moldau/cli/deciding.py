@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from moldau.cli.options import Command
 from moldau.cli.output import write_rows
 from moldau.cli.sessions import session_for
 from moldau.instants import format_instant
@@ -40,14 +41,14 @@ def decide_and_tell(
         write_rows(list(row), [list(row.values())], output_format)
 
 
-def dry_run_option(command: object) -> object:
+def dry_run_option(command: Command) -> Command:
     """Adds `--dry-run`; the command receives `dry_run`."""
-    return click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")(command)  # type: ignore[arg-type]
+    return click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")(command)
 
 
-def clusters_option(command: object) -> object:
+def clusters_option(command: Command) -> Command:
     """Adds a repeatable `--cluster`; the command receives `clusters`, () = all."""
     return click.option(
         "--cluster", "clusters", multiple=True, metavar="NAME",
         help="Only this cluster; may be repeated.",
-    )(command)  # type: ignore[arg-type]  # fmt: skip
+    )(command)  # fmt: skip

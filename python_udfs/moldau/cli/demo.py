@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -126,7 +127,7 @@ def _explain(warehouse: Path, subject: str) -> None:
         click.echo(f"  {line}")
 
 
-def _preview(warehouse: Path) -> list[tuple[str, str, str]]:
+def _preview(warehouse: Path) -> list[tuple[Any, ...]]:
     from moldau.reading.query import query
 
     answer = query(
@@ -134,10 +135,10 @@ def _preview(warehouse: Path) -> list[tuple[str, str, str]]:
         "select group_id, next_cycle, next_sweep, blocked_by from marts.cleanup_preview "
         "where cluster_id = 'west' and next_sweep is not null",
     )
-    return [tuple(row) for row in answer.rows]  # type: ignore[misc]
+    return [tuple(row) for row in answer.rows]
 
 
-def _compare(warehouse: Path, before: list[tuple[str, str, str]]) -> None:
+def _compare(warehouse: Path, before: list[tuple[Any, ...]]) -> None:
     from moldau.reading.query import query
 
     now = query(

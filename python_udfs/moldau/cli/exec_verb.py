@@ -18,7 +18,9 @@ from moldau.settings import Settings
 
 
 @click.command(name="exec")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True))
+@click.argument(
+    "file", type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True)
+)
 @wait_option
 @pass_settings
 def exec_verb(settings: Settings, file: Path, wait: float) -> None:

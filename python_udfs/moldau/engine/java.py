@@ -12,7 +12,10 @@ from pathlib import Path
 from moldau.errors import MoldauError
 
 OLDEST = 17
-ADVICE = f"install Java {OLDEST} or newer (Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"
+ADVICE = (
+    f"install Java {OLDEST} or newer (Debian: apt-get install openjdk-17-jre-headless), "
+    "or set JAVA_HOME"
+)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,9 @@ def append_records(spark: SparkSession, staged: Staged) -> tuple[int, list[Refus
                 f"offset {row.log_offset} of {row.topic_name}-{row.partition_index} "
                 "is there already with other bytes",
             )
-            for row in compared.where("standing = 'differs'").orderBy("file_index", "line").collect()
+            for row in compared.where("standing = 'differs'")
+            .orderBy("file_index", "line")
+            .collect()
         ]
         rows = compared.where("standing = 'new'")
     rows_new = _insert(spark, rows.withColumns(_load_columns(staged)), "raw.records", staged)
@@ -82,9 +84,13 @@ def append_snapshot(spark: SparkSession, staged: Staged) -> int:
     rows = spark.read.parquet(str(staged.rows_folder)).withColumns(_load_columns(staged))
     others = [c.name for c in table.columns if c.name not in table.primary_key]
     # of a key that comes twice the last line holds
-    latest = rows.groupBy(*table.primary_key).agg(
-        *(max_by(name, struct("file_index", "line")).alias(name) for name in others)
-    ) if others else rows.select(*table.primary_key).distinct()
+    latest = (
+        rows.groupBy(*table.primary_key).agg(
+            *(max_by(name, struct("file_index", "line")).alias(name) for name in others)
+        )
+        if others
+        else rows.select(*table.primary_key).distinct()
+    )
     return _insert(spark, latest, table.full_name, staged)
 
 
@@ -125,7 +131,7 @@ def _decoding(
 def _insert(spark: SparkSession, rows: DataFrame, table: str, staged: Staged) -> int:
     """One Delta commit; gives the number of rows that it added."""
     rows.select(*_names(table)).write.format("delta").mode("append").saveAsTable(table)
-    return spark.table(table).where(f"run_id = {literal(staged.run_id)}").count()
+    return int(spark.table(table).where(f"run_id = {literal(staged.run_id)}").count())
 
 
 def _load_columns(staged: Staged) -> dict[str, object]:

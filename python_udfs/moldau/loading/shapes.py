@@ -83,7 +83,7 @@ class Shape:
 
     def check(self, row: dict[str, Any]) -> dict[str, Any]:
         """One line in `schema`; ValueError says what is wrong with it."""
-        checked = {}
+        checked: dict[str, Any] = {}
         for field in self.members:
             if field.name not in row:
                 if field.is_required:
@@ -109,7 +109,7 @@ def _convert(field: Field, table: pa.Table) -> pa.ChunkedArray | pa.Array | None
         return pa.nulls(table.num_rows, field.type)
     column = table[field.name]
     if field.check is _base64:
-        decoded = pl.from_arrow(column.combine_chunks()).str.decode("base64", strict=False)  # type: ignore[union-attr, arg-type]
+        decoded = pl.from_arrow(column.combine_chunks()).str.decode("base64", strict=False)  # type: ignore[union-attr]
         if decoded.null_count() != column.null_count:
             return None
         return decoded.to_arrow().cast(field.type)
@@ -188,7 +188,7 @@ def _int64(name: str, column: str | None = None, minimum: int = 0, **more: Any) 
     )  # fmt: skip
 
 
-_OPTIONAL = {"is_required": False, "is_nullable": True}
+_OPTIONAL: dict[str, Any] = {"is_required": False, "is_nullable": True}
 
 RECORDS = Shape(
     "records",

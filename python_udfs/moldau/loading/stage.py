@@ -21,6 +21,8 @@ from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import SNAPSHOTS, Shape
 
 MARKER = "load.json"
+
+
 @dataclass
 class Staged:
     """What a load brings: where its rows lie, and what was refused on the way."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.runs.decide import scope_of
-from moldau.runs.run import Run, close_run, literal, next_run_id, open_run
+from moldau.runs.run import Run, close_run, next_run_id, open_run
 from moldau.settings.rule_sets import rule_sets
 
 if TYPE_CHECKING:

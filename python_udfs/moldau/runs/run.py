@@ -152,9 +152,7 @@ def types_of(table: str) -> dict[str, str]:
     return {column.name: column.data_type for column in tables()[table].columns}
 
 
-def _bring(
-    session: Session, view: str, types: dict[str, str], rows: list[dict[str, Any]]
-) -> None:
+def _bring(session: Session, view: str, types: dict[str, str], rows: list[dict[str, Any]]) -> None:
     """View `run.<view>` of literal rows with columns of these types."""
     selects = " union all ".join(
         "select "
