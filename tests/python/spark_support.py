@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from moldau.loading.journal import FOLDS
 from moldau.records.flat import group_records
-from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.runs.run import Run, literal, next_run_id, open_run, settings_models
 from moldau.runs.session import Session
 from moldau.settings import load_settings
 
@@ -122,9 +122,37 @@ def fold(session: Session, clusters: Sequence[str], decoded: str) -> None:
         f"create view run.records as select *, '{run.run_id}' as run_id from ({decoded})"
     )
     session.run_models(*settings_models(session, run), *FOLDS["records"])
-    close_run(session, run, ())
+    session.spark.sql(
+        f"insert into state.runs by name select {literal(run.run_id)} as run_id, 'load' as kind, "
+        "cast(array() as array<string>) as cluster_ids, 'succeeded' as status, "
+        "false as is_dry_run, 0L as started_at_ms, 0L as finished_at_ms, "
+        "cast(map() as map<string, bigint>) as counts"
+    )
 
 
 def fold_records(session: Session, records: Mapping[str, Sequence[Record]]) -> None:
     relation = parquet_of(session, decoded_table(records))
     fold(session, list(records), f"select * from {relation}")
+
+
+def ask_models(session: Session, clusters: Sequence[str], at_ms: int) -> None:
+    """From here on the decision models answer about all groups of these clusters, at this instant.
+
+    Their views are `intermediate.int_groups__..._reasoned`; nothing is written.
+    """
+    open_run(session, Run("99999999-compare", "compare", list(clusters), at_ms, is_dry_run=True))
+
+
+def contents(
+    session: Session, table: str, without: Sequence[str] = (), where: str = "true"
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Rows of a table in a stable order, by cluster."""
+    hidden = ", ".join(["cluster_id", *without])
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for cluster, row in rows(
+        session,
+        f"select cluster_id, to_json(struct(* except ({hidden}))) from {table} "
+        f"where {where} order by 1, 2",
+    ):
+        found.setdefault(cluster, []).append(row)
+    return found

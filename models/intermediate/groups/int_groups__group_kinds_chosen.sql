@@ -54,7 +54,8 @@ positions_known as (
         ) as offsets_partition_index,
         greatest(
             groups_touched.log_offset,
-            coalesce(state_groups.log_offset, -1)
+            group_parts.log_offset,
+            state_groups.log_offset
         ) as log_offset,
         greatest(
             groups_touched.last_commit_log_offset,

@@ -42,7 +42,8 @@ group_parts_folded as (
         ) as members,
         collect_list(struct(kind, left_at_ms)) filter (
             where left_at_ms is not null
-        ) as departures
+        ) as departures,
+        max(log_offset) as log_offset
 
     from members_folded
 

@@ -15,7 +15,10 @@ groups_touched as (
         group_id,
         max(run_id) as run_id,
         max_by(partition_index, log_offset) as partition_index,
-        max(log_offset) as log_offset,
+        {# an offset that was removed makes no group, so it does not count #}
+        max(log_offset) filter (
+            where record_type >= 2 or not is_tombstone
+        ) as log_offset,
         coalesce(
             max(log_offset) filter (
                 where record_type in (0, 1) and not is_tombstone

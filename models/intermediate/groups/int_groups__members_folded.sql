@@ -83,6 +83,7 @@ members_folded as (
         bool_and(is_readable) filter (
             where record_type in (6, 12, 16, 20, 23)
         ) as is_readable,
+        max(log_offset) as log_offset,
         max(log_offset) filter (
             where (is_member or is_member_assignment) and not is_tombstone
         ) as member_log_offset,
