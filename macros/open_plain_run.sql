@@ -28,6 +28,9 @@
         {%- for name, like in brings_nothing.items() if name not in views -%}
             {%- do run_query('create or replace view run.' ~ name ~ ' as select * from ' ~ like ~ ' where false') -%}
         {%- endfor -%}
+        {%- if 'parameters' not in views and flags.WHICH == 'test' -%}
+            {%- do make_views() -%}
+        {%- endif -%}
     {%- endif -%}
     select 1
 {% endmacro %}

@@ -241,4 +241,5 @@ def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
 def test_property_files_stand_beside_their_models() -> None:
     for path in (ROOT / "models").rglob("*.yml"):
         is_for_a_folder = path.name.startswith("_") or path.parent.name == "sources"
-        assert is_for_a_folder or path.with_suffix(".sql").is_file(), path
+        model = path.name.removesuffix(".yml").removesuffix("__unit_tests")
+        assert is_for_a_folder or path.with_name(f"{model}.sql").is_file(), path
