@@ -66,9 +66,7 @@ def read_decoded(name: str) -> list[dict[str, Any]]:
     """The same records as Kafka's own classes decoded them, with `group` beside each."""
     lines = (CAPTURES / name / "__consumer_offsets.decoded.jsonl").read_text().splitlines()
     decoded = [json.loads(line) for line in lines]
-    return [
-        row | {"group": row["key"].get("groupId", row["key"].get("group"))} for row in decoded
-    ]
+    return [row | {"group": row["key"].get("groupId", row["key"].get("group"))} for row in decoded]
 
 
 def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:

@@ -39,7 +39,7 @@ group_lag as (
         greatest(
             ends_known.latest.log_end_offset - live_offsets.committed_offset, 0
         ) as lag,
-        timestamp_millis(ends_known.latest.taken_at_ms) as end_taken_at
+        {{ instant('ends_known.latest.taken_at_ms') }} as end_taken_at
 
     from live_offsets
 

@@ -22,9 +22,9 @@ group_offsets as (
         leader_epoch,
         is_deleted,
         is_readable,
-        timestamp_millis(commit_at_ms) as committed_at,
-        timestamp_millis(expire_at_ms) as explicit_expiry_at,
-        timestamp_millis(deleted_at_ms) as deleted_at
+        {{ instant('commit_at_ms') }} as committed_at,
+        {{ instant('expire_at_ms') }} as explicit_expiry_at,
+        {{ instant('deleted_at_ms') }} as deleted_at
 
     from state_group_offsets
 

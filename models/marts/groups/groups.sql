@@ -52,9 +52,9 @@ groups as (
         state_groups.failed_description_topology_epoch,
         state_groups.is_deleted,
         state_groups.is_readable,
-        timestamp_millis(offsets_counted.last_commit_at_ms) as last_commit_at,
-        timestamp_millis(state_groups.empty_since_at_ms) as empty_since_at,
-        timestamp_millis(state_groups.deleted_at_ms) as deleted_at,
+        {{ instant('offsets_counted.last_commit_at_ms') }} as last_commit_at,
+        {{ instant('state_groups.empty_since_at_ms') }} as empty_since_at,
+        {{ instant('state_groups.deleted_at_ms') }} as deleted_at,
         state_groups.subscribed_topics
 
     from state_groups

@@ -29,7 +29,7 @@ NOW_MS = 30 * DAY_MS
 FAMILY = "consumer_offsets"
 ODD_NAMES = {
     "empty": "",
-    "quotes": "it's \"quoted\"",
+    "quotes": 'it\'s "quoted"',
     "backslash": "back\\slash \\' \\n",
     "nul": "a\0b",
     "emoji": "🦀 group",
