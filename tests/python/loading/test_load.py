@@ -42,6 +42,13 @@ def loaded(session: Session) -> Loaded:
     return load(session, [SOURCE], "load-whole", "records")
 
 
+@pytest.fixture(autouse=True)
+def without_marts(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test here looks at marts: one load that refreshes them is enough."""
+    del loaded
+    monkeypatch.setattr("moldau.loading.journal.STATE_MARTS", ())
+
+
 def test_every_record_is_loaded_once(session: Session, loaded: Loaded) -> None:
     assert (loaded.rows_new, loaded.rows_already_there, loaded.refused) == (62, 0, [])
     for table in ("raw.records", "decoded.group_records"):
@@ -49,7 +56,6 @@ def test_every_record_is_loaded_once(session: Session, loaded: Loaded) -> None:
         assert rows(session, f"select count(*) from {table} {where}") == [(62,)]
 
 
-@pytest.mark.usefixtures("loaded")
 def test_a_second_load_of_the_same_file_adds_nothing(session: Session) -> None:
     before = state(session, "load-whole", is_with_runs=True)
     again = load(session, [SOURCE], "load-whole", "records")
@@ -59,7 +65,6 @@ def test_a_second_load_of_the_same_file_adds_nothing(session: Session) -> None:
     assert counted == [(62,)]
 
 
-@pytest.mark.usefixtures("loaded")
 def test_files_of_any_format_in_any_order_give_the_same_state(
     session: Session, tmp_path: Path
 ) -> None:
@@ -93,11 +98,8 @@ BAD_FIELDS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_bad_lines_are_refused_by_file_line_and_reason(
-    session: Session, loaded: Loaded, tmp_path: Path
-) -> None:
+def test_bad_lines_are_refused_by_file_line_and_reason(session: Session, tmp_path: Path) -> None:
     """And so is a record that comes with other bytes; the rest is loaded."""
-    del loaded
     records = read_capture(CAPTURE)
     sample = records[0].as_line()
     no_value = {key: value for key, value in sample.items() if key != "value_base64"}
@@ -129,10 +131,7 @@ def test_bad_lines_are_refused_by_file_line_and_reason(
     assert state(session, "load-refused") == state(session, "load-whole")
 
 
-def test_a_loaded_record_is_not_replaced_by_other_bytes(
-    session: Session, loaded: Loaded, tmp_path: Path
-) -> None:
-    del loaded
+def test_a_loaded_record_is_not_replaced_by_other_bytes(session: Session, tmp_path: Path) -> None:
     sample = read_capture(CAPTURE)[0].as_line()
     forged = tmp_path / "forged.jsonl"
     forged.write_text(json.dumps(sample | {"value_base64": None}) + "\n" + json.dumps(sample))
@@ -152,10 +151,8 @@ def transactions(session: Session) -> list[tuple[Any, ...]]:
 
 
 def test_a_snapshot_of_transactions_replaces_the_one_before(
-    session: Session, loaded: Loaded, tmp_path: Path
+    session: Session, tmp_path: Path
 ) -> None:
-    del loaded
-
     def bring(*rows_: dict[str, Any] | str) -> Loaded:
         file = tmp_path / "open.jsonl"
         text = [row if isinstance(row, str) else json.dumps(row) for row in rows_]
