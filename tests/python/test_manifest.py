@@ -22,12 +22,14 @@ from moldau.runs.marts import DECISION_MARTS, STATE_MARTS
 # what a model of each kind may select from
 READS: dict[str, set[str]] = {
     "staging": set(),  # sources only, and nothing else reads those
-    "helper": {"staging", "helper", "seed"},
+    # a helper may gather what was decided, for those who come after
+    "helper": {"staging", "helper", "seed", "decision"},
     "decision": {"staging", "helper", "seed"},
     "barrier": {"staging", "barrier"},
     "fold": {"staging", "helper"},
-    "apply": {"staging", "decision"},
-    "mart": {"staging", "decision", "seed", "mart"},
+    "apply": {"staging", "decision", "helper"},
+    # of the helpers only protected ones: dbt refuses a private one outside its group
+    "mart": {"staging", "decision", "helper", "seed", "mart"},
 }
 # what it may name in `-- depends_on:`, for the order alone
 WAITS_FOR: dict[str, set[str]] = {

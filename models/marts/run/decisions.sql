@@ -2,21 +2,9 @@
 
 with
 
-cleanup_eligibility as (
+decisions_gathered as (
 
-    select * from {{ ref('int_groups__cleanup_eligibility_decided') }}
-
-),
-
-offset_expirations as (
-
-    select * from {{ ref('int_groups__offset_expirations_decided') }}
-
-),
-
-group_sweeps as (
-
-    select * from {{ ref('int_groups__group_sweeps_decided') }}
+    select * from {{ ref('int_groups__decisions_gathered') }}
 
 ),
 
@@ -26,48 +14,10 @@ reasons as (
 
 ),
 
-decisions_gathered as (
-
-    select
-        cluster_id,
-        group_id,
-        'cleanup_eligibility' as decision_table,
-        concat('cleanup ', group_id) as subject,
-        run_id,
-        {{ decision_change_columns() }}
-
-    from cleanup_eligibility
-
-    union all
-
-    select
-        cluster_id,
-        group_id,
-        'group_sweeps' as decision_table,
-        concat('sweep ', group_id) as subject,
-        run_id,
-        {{ decision_change_columns() }}
-
-    from group_sweeps
-
-    union all
-
-    select
-        cluster_id,
-        group_id,
-        'offset_expirations' as decision_table,
-        {{ offset_subject() }} as subject,
-        run_id,
-        {{ decision_change_columns() }}
-
-    from offset_expirations
-
-),
-
 decisions as (
 
     select
-        'groups' as domain,
+        decisions_gathered.domain,
         decisions_gathered.cluster_id,
         decisions_gathered.subject,
         decisions_gathered.decision_table,
@@ -86,7 +36,7 @@ decisions as (
 
     left join reasons
         on
-            reasons.domain = 'groups'
+            decisions_gathered.domain = reasons.domain
             and decisions_gathered.decision_table = reasons.decision_table
             and decisions_gathered.reason_code = reasons.reason_code
 

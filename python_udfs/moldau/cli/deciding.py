@@ -1,36 +1,69 @@
-"""What `moldau cycle` and `moldau sweep` have in common."""
+"""The verbs that are one run of a kind: decide for some clusters at one instant."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
-from moldau.cli.options import Command
+from moldau.cli.options import at_option, format_option, pass_settings
 from moldau.cli.output import write_rows
-from moldau.cli.sessions import session_for
+from moldau.cli.sessions import session_for, wait_option
 from moldau.instants import format_instant
 from moldau.settings import Settings
 
 
-def decide_and_tell(
-    settings: Settings,
-    kind: str,
-    clusters: tuple[str, ...],
-    at_ms: int | None,
-    is_dry_run: bool,
-    output_format: str,
-    wait: float,
-) -> None:
-    """Run a kind once and print its counts, one row a count."""
-    from moldau.runs.decide import decide
-    from moldau.runs.run import now_ms
+def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds a repeatable `--cluster`; the command receives `clusters`, () = all."""
+    return click.option(
+        "--cluster",
+        "clusters",
+        multiple=True,
+        metavar="NAME",
+        help="Only this cluster; may be repeated.",
+    )(command)
 
-    with session_for(settings, f"moldau {kind}", wait) as session:
-        run = decide(session, kind, clusters, now_ms() if at_ms is None else at_ms, is_dry_run)
-    if output_format == "table":
-        dry = ", dry run" if is_dry_run else ""
-        click.echo(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
-        write_rows(("count", "subjects"), list(run.counts.items()), "table")
-    else:
+
+def deciding_verb(kind: str, decides: str, table: str) -> click.Command:
+    """The verb `moldau KIND`; `decides` ends the sentence "Decide ..." of its help."""
+
+    @click.command(
+        name=kind,
+        help=f"""Decide {decides}.
+
+        Every candidate gets a row in decisions.{table} with its reason: see `moldau show` and
+        `moldau explain`. All loaded records count; --at is the decision clock only.
+
+        \b
+        Example:
+          moldau {kind} --dry-run --at 2026-11-21T08:00:00Z
+        """,
+    )
+    @click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")
+    @at_option
+    @clusters_option
+    @format_option
+    @wait_option
+    @pass_settings
+    def verb(
+        settings: Settings,
+        clusters: tuple[str, ...],
+        at_ms: int | None,
+        dry_run: bool,
+        output_format: str,
+        wait: float,
+    ) -> None:
+        from moldau.runs.decide import decide
+        from moldau.runs.run import now_ms
+
+        with session_for(settings, f"moldau {kind}", wait) as session:
+            run = decide(session, kind, clusters, now_ms() if at_ms is None else at_ms, dry_run)
+        if output_format == "table":
+            dry = ", dry run" if dry_run else ""
+            click.echo(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
+            write_rows(("count", "subjects"), list(run.counts.items()), "table")
+            return
         row = {
             "run_id": run.run_id,
             "cluster_ids": run.cluster_ids,
@@ -40,15 +73,4 @@ def decide_and_tell(
         }
         write_rows(list(row), [list(row.values())], output_format)
 
-
-def dry_run_option(command: Command) -> Command:
-    """Adds `--dry-run`; the command receives `dry_run`."""
-    return click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")(command)
-
-
-def clusters_option(command: Command) -> Command:
-    """Adds a repeatable `--cluster`; the command receives `clusters`, () = all."""
-    return click.option(
-        "--cluster", "clusters", multiple=True, metavar="NAME",
-        help="Only this cluster; may be repeated.",
-    )(command)  # fmt: skip
+    return verb

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,3 +79,13 @@ def _result(outcome: Any) -> DbtResult:
         if rows is not None:
             found.rows_affected[result.node.name] = int(rows)
     return found
+
+
+def compiled_models(warehouse: Path, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Schema and compiled SQL of these models and of all that they read, parents first."""
+    outcome = _invoke(["compile", "--select", *(f"+{name}" for name in names)], warehouse)
+    return {
+        result.node.name: (result.node.schema, result.node.compiled_code)
+        for result in outcome.result.results
+        if result.node.resource_type == "model" and result.node.config.materialized == "view"
+    }

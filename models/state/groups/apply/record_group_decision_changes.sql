@@ -14,60 +14,16 @@ parameters as (
 
 ),
 
-cleanup_eligibility as (
-
-    select * from {{ ref('int_groups__cleanup_eligibility_decided') }}
-
-),
-
-offset_expirations as (
-
-    select * from {{ ref('int_groups__offset_expirations_decided') }}
-
-),
-
-group_sweeps as (
-
-    select * from {{ ref('int_groups__group_sweeps_decided') }}
-
-),
-
 decisions as (
 
-    select
-        cluster_id,
-        concat('cleanup ', group_id) as subject,
-        run_id,
-        {{ decision_change_columns() }}
-
-    from cleanup_eligibility
-
-    union all
-
-    select
-        cluster_id,
-        concat('sweep ', group_id) as subject,
-        run_id,
-        {{ decision_change_columns() }}
-
-    from group_sweeps
-
-    union all
-
-    select
-        cluster_id,
-        {{ offset_subject() }} as subject,
-        run_id,
-        {{ decision_change_columns() }}
-
-    from offset_expirations
+    select * from {{ ref('int_groups__decisions_gathered') }}
 
 ),
 
 decisions_changed as (
 
     select
-        'groups' as domain,
+        decisions.domain,
         decisions.cluster_id,
         decisions.subject,
         decisions.changed_in_run_id as run_id,

@@ -1,0 +1,279 @@
+"""The groups domain by size: load to folded state, and decisions in full and after 1 % changed.
+
+    python benchmarks/groups.py [--groups 10000,100000] [--records 1000000] [--runs N]
+
+* load: offset commits in a Parquet file, through raw and decoded into state.
+* decide: `sweep` (offset expirations, then groups) and `cycle` (eligibility) up to the run's row,
+  without marts; in full, and again after 1 % of the groups committed. 20 offsets a group.
+* peer: DuckDB on the same Delta files with the same SQL, taken from dbt's compiled models (four
+  words differ, see DIALECT), deciding in full and writing Parquet.
+Statements, files and rows are read from the Delta logs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import itertools
+import platform
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python_udfs"))
+
+from moldau.engine.dbt import compiled_models  # noqa: E402
+from moldau.loading.journal import load  # noqa: E402
+from moldau.reading.delta import connect_duckdb  # noqa: E402
+from moldau.records.encode import encode_key, encode_value  # noqa: E402
+from moldau.runs.decide import DECIDES  # noqa: E402
+from moldau.runs.run import Run, open_run, settings_models  # noqa: E402
+from moldau.runs.session import Session, open_session  # noqa: E402
+from moldau.settings import load_settings  # noqa: E402
+
+OFFSETS = 20
+AT_MS = 1_800_000_000_000
+RETENTION_MS = 604_800_000
+SETTINGS = """
+clusters:
+  bench: {group.streams.topology.description.plugin.class: Plugin}
+"""
+# Spark's words on the left are DuckDB's on the right
+DIALECT = [
+    (r"left semi join", "semi join"),
+    (r"\bstring\b", "varchar"),
+    (r"array<varchar>", "varchar[]"),
+    (r"try_add\(", "saturating_add("),
+]
+START_MS = AT_MS - RETENTION_MS - 500_000  # about half of the offsets have expired
+GROUPS = f"""
+select
+    'bench' as cluster_id,
+    concat('group-', id) as group_id,
+    int(id % 50) as offsets_partition_index,
+    case id % 4 when 0 then 'streams' when 1 then 'consumer' else 'classic' end as group_type,
+    if(id % 3 = 0, 'EMPTY', 'STABLE') as group_state,
+    if(id % 4 = 0, 'streams', 'consumer') as protocol_type,
+    1 as group_epoch,
+    0 as topology_epoch,
+    int(if(id % 4 = 0 and id % 5 < 4, 0, -1)) as stored_description_topology_epoch,
+    -1 as failed_description_topology_epoch,
+    int(if(id % 3 = 0, 0, 2)) as member_count,
+    if(id % 3 = 0, array(), array('topic.0', 'topic.1')) as subscribed_topics,
+    false as is_deleted,
+    true as is_readable,
+    if(id % 3 = 0, {START_MS} + id % 1000000, null) as empty_since_at_ms,
+    id as log_offset,
+    -1L as tombstone_log_offset,
+    id as last_commit_log_offset,
+    '00000000-load' as changed_in_run_id
+"""
+COMMITS = f"""
+select
+    'bench' as cluster_id,
+    concat('group-', id div {OFFSETS}) as group_id,
+    concat('topic.', id % 5) as topic_name,
+    int(id % {OFFSETS}) as partition_index,
+    '' as metadata,
+    id as committed_offset,
+    false as is_deleted,
+    true as is_readable,
+    {START_MS} + (id * 7919) % 1000000 as commit_at_ms,
+    id as commit_log_offset,
+    -1L as tombstone_log_offset,
+    '00000000-load' as changed_in_run_id
+"""
+_numbers = itertools.count(1000)  # run ids: each later than the one before
+REASONED = {
+    "sweep": ("int_groups__offset_expirations_reasoned", "int_groups__group_sweeps_reasoned"),
+    "cycle": ("int_groups__cleanup_eligibility_reasoned",),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--groups", default="10000,100000")
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    print(f"machine: {platform.machine()}, Python {platform.python_version()}, Spark local[2]")
+    with scratch() as folder, warehouse(folder) as session:
+        bench_load(session, folder, options.records)
+        for groups in map(int, options.groups.split(",")):
+            bench_decide(session, groups, options.runs)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="moldau-bench-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def warehouse(folder: Path) -> Iterator[Session]:
+    config = folder / "moldau.yml"
+    config.write_text(SETTINGS)
+    with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
+        session.make_views()
+        yield session
+
+
+def bench_load(session: Session, folder: Path, records: int) -> None:
+    """New commits of 5,000 groups, then as many again of the same keys."""
+    for batch, attempt in enumerate(("first", "second", "third")):
+        file = folder / f"{attempt}.parquet"
+        write_commits(file, records, batch)
+        before = versions(session.warehouse)
+        seconds = timed(lambda file=file: load(session, [file], "load", "records"))
+        writes = sum(versions(session.warehouse).values()) - sum(before.values())
+        print(
+            f"load, {attempt} {records:,} commits: {seconds:.1f} s, "
+            f"{records / seconds:,.0f} records/s, {writes} Delta commits"
+        )
+        file.unlink()
+
+
+def write_commits(file: Path, records: int, batch: int) -> None:
+    keys, values = [], []
+    distinct = min(records, 100_000)
+    for i in range(distinct):
+        group, topic = f"group-{i % 5000:05d}", f"topic.{i // 5000}"
+        key = {"group": group, "topic": topic, "partition": i % 50}
+        value = {
+            "offset": i * 1000, "leaderEpoch": 7, "metadata": "",
+            "commitTimestamp": AT_MS - RETENTION_MS + i, "topicId": b"0123456789abcdef",
+        }  # fmt: skip
+        keys.append(base64.b64encode(encode_key("consumer_offsets", 1, key) or b"").decode())
+        values.append(base64.b64encode(encode_value("consumer_offsets", 1, 4, value)).decode())
+    times = -(-records // distinct)
+    offsets = np.arange(records, dtype=np.int64) + batch * records
+    table = pa.table(
+        {
+            "topic": pa.array(["__consumer_offsets"]).take(pa.array(np.zeros(records, np.int32))),
+            "partition": pa.array(np.zeros(records, np.int32)),
+            "offset": offsets,
+            "timestamp_ms": pa.array(np.full(records, AT_MS)),
+            "key_base64": pa.array((keys * times)[:records]),
+            "value_base64": pa.array((values * times)[:records]),
+        }
+    )
+    pa.parquet.write_table(table, file)
+
+
+def bench_decide(session: Session, groups: int, runs: int) -> None:
+    """State of this size made by SQL, then both kinds of run."""
+    make_state(session, groups)
+    print(f"\n{groups:,} groups, {groups * OFFSETS:,} offsets")
+    for kind in ("sweep", "cycle"):
+        full = timed(lambda kind=kind: decide_only(session, kind))
+        peers = [timed(lambda kind=kind: ask_duckdb(session, kind)) for _ in range(runs)]
+        again = []
+        touched = (0, 0)
+        for run in range(runs):
+            change_one_percent(session, run)
+            before = versions(session.warehouse)
+            again.append(timed(lambda kind=kind: decide_only(session, kind)))
+            touched = written(session.warehouse, before)
+        peer, part = statistics.median(peers), statistics.median(again)
+        print(
+            f"  {kind}: full {full:.1f} s; after 1 % changed {part:.1f} s "
+            f"({part / full:.2f} of full; {touched[0]} Delta commits, {touched[1]} files added); "
+            f"DuckDB in full {peer:.1f} s (moldau/DuckDB {full / peer:.1f})"
+        )
+
+
+def decide_only(session: Session, kind: str) -> None:
+    run = Run(f"{next(_numbers):08d}-{kind}", kind, ["bench"], AT_MS, is_dry_run=True)
+    open_run(session, run)
+    session.run_models(
+        *settings_models(session, run), *DECIDES[kind], "record_group_decision_changes"
+    )
+
+
+def make_state(session: Session, groups: int) -> None:
+    decided = (table for tables in DECIDES.values() for table in tables.values())
+    for table in ("state.groups", "state.group_offsets", *decided):
+        session.spark.sql(f"delete from {table}")
+    session.spark.sql(f"insert into state.groups by name {GROUPS} from range({groups})")
+    session.spark.sql(
+        f"insert into state.group_offsets by name {COMMITS} from range({groups * OFFSETS})"
+    )
+
+
+def change_one_percent(session: Session, run: int) -> None:
+    """A hundredth of the groups, spread evenly, committed again."""
+    changed = f"cast(substr(group_id, 7) as bigint) % 100 = {run}"
+    load_id = f"{next(_numbers):08d}-load"
+    session.spark.sql(
+        "update state.group_offsets set commit_at_ms = commit_at_ms + 1000, "
+        f"changed_in_run_id = '{load_id}' where {changed}"
+    )
+    session.spark.sql(f"update state.groups set changed_in_run_id = '{load_id}' where {changed}")
+
+
+def ask_duckdb(session: Session, kind: str) -> None:
+    """Decide in full: DuckDB is not told of any stored decision."""
+    connection = connect_duckdb(session.warehouse)
+    connection.execute("create macro saturating_add(a, b) as try(a + b)")
+    for schema in ("run", "staging", "intermediate"):
+        connection.execute(f"create schema if not exists {schema}")
+    connection.execute(
+        "create view run.parameters as select 'x' as run_id, "
+        f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_dry_run, "
+        f"{AT_MS} as at_ms, null::varchar as groups_ruleset, {AT_MS} as started_at_ms, "
+        "['bench'] as cluster_ids"
+    )
+    for name, (schema, sql) in compiled_models(session.warehouse, REASONED[kind]).items():
+        for spark, duck in DIALECT:
+            sql = re.sub(spark, duck, sql)
+        if name.startswith("stg_decisions__"):
+            sql += " where false"
+        connection.execute(f"create view {schema}.{name} as {sql}")
+    target = session.warehouse / "_moldau" / "peer.parquet"
+    for name in REASONED[kind]:
+        connection.execute(f"copy (from intermediate.{name}) to '{target}' (format parquet)")
+        target.unlink()
+
+
+def timed(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def versions(folder: Path) -> dict[str, int]:
+    """Commits of each table of raw, decoded, state, decisions and history."""
+    return {
+        str(log.parent): sum(1 for _ in log.glob("*.json"))
+        for log in folder.glob("*/*/_delta_log")
+        if log.parts[-3] not in ("marts", "seeds")
+    }
+
+
+def written(folder: Path, before: dict[str, int]) -> tuple[int, int]:
+    """Commits since `before`, and data files that they added."""
+    commits = files = 0
+    for table in versions(folder):
+        for log in sorted((Path(table) / "_delta_log").glob("*.json"))[before.get(table, 0) :]:
+            commits += 1
+            files += log.read_text().count('{"add":')
+    return commits, files
+
+
+if __name__ == "__main__":
+    main()

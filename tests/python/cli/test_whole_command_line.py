@@ -1,0 +1,108 @@
+"""The verbs that write, as a person types them: real processes, one Spark session by `exec`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+WEST_AT = "2026-11-21T07:56:22.363Z"
+
+LINES = f"""
+# comments and blank lines are skipped
+
+init
+load {SAMPLES}/west/__consumer_offsets.jsonl --cluster west --kind records --format json
+load {SAMPLES}/west/__consumer_offsets.jsonl --cluster west --kind records --format json
+load {SAMPLES}/west/open_transactions.jsonl --cluster west --kind open_transactions --format json
+load {SAMPLES}/bad.jsonl --cluster west --kind records
+moldau cycle --dry-run --at {WEST_AT} --format json
+sweep --dry-run --at {WEST_AT} --format json
+sweep --dry-run --cluster nowhere
+compare --ruleset kip_1331_v1 --ruleset kafka_4_4 --at {WEST_AT} --format json
+compare --ruleset kip_1331_v1 --ruleset no_such
+show marts.cleanup_preview --where "next_cycle = 'eligible'" --format json
+explain cleanup c-txn-off
+sql "select count(*) as groups from marts.groups" --format json
+exec somewhere
+nonsense
+""".replace(f"{SAMPLES}/bad.jsonl", "{bad}")
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("cli")
+    bad = folder / "bad.jsonl"
+    good = (SAMPLES / "east" / "__consumer_offsets.jsonl").read_text().splitlines()[0]
+    elsewhere = good.replace('"partition":0', '"partition":7')
+    bad.write_text(elsewhere + "\nnot json\n")
+    verbs = folder / "verbs.txt"
+    verbs.write_text(LINES.format(bad=bad))
+    told = moldau(
+        "exec",
+        str(verbs),
+        "--config",
+        str(SAMPLES / "moldau.yml"),
+        "--warehouse",
+        str(folder / "w"),
+    )
+    assert told.returncode == 2, told.stderr
+    return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+def moldau(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
+    command = [sys.executable, "-c", "from moldau.cli import main; main()", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
+
+
+def test_each_line_answers_with_its_exit_code(answers: list[dict[str, Any]]) -> None:
+    codes = [(answer["command"].split()[0], answer["exit_code"]) for answer in answers]
+    assert codes == [
+        ("init", 0), ("load", 0), ("load", 0), ("load", 0), ("load", 2), ("moldau", 0),
+        ("sweep", 0), ("sweep", 1), ("compare", 0), ("compare", 1), ("show", 0),
+        ("explain", 0), ("sql", 0), ("exec", 1), ("nonsense", 1),
+    ]  # fmt: skip
+    assert answers[0]["line"] == 4
+
+
+def test_a_second_load_of_the_same_file_adds_nothing(answers: list[dict[str, Any]]) -> None:
+    first, second = (json.loads(answers[i]["output"])[0] for i in (1, 2))
+    assert (first["rows_new"], first["rows_already_there"]) == (198, 0)
+    assert (second["rows_new"], second["rows_already_there"]) == (0, 198)
+
+
+def test_a_bad_line_is_named_and_the_others_load(answers: list[dict[str, Any]]) -> None:
+    assert ":2: the line is not JSON" in answers[4]["errors"]
+
+
+def test_the_runs_decide_what_the_broker_then_did(answers: list[dict[str, Any]]) -> None:
+    cycle, sweep = (json.loads(answers[i]["output"])[0] for i in (5, 6))
+    assert (cycle["eligible"], sweep["defer"]) == (1, 1)
+    assert [row["group_id"] for row in json.loads(answers[10]["output"])] == ["c-vanish-off"]
+
+
+def test_compare_shows_the_subjects_that_differ(answers: list[dict[str, Any]]) -> None:
+    differing = json.loads(answers[8]["output"])
+    assert [row["subject"] for row in differing] == ["cleanup c-repeat-off"]
+    assert differing[0]["reason_code_a"] == "OFFSETS_NOT_EXPIRED"
+    assert differing[0]["reason_code_b"] == "OFFSETS_PRESENT"
+
+
+def test_refusals_say_what_is_allowed(answers: list[dict[str, Any]]) -> None:
+    assert "cluster 'nowhere' is not known: east, west" in answers[7]["output"]
+    assert "kip_1331_draft" in answers[9]["output"]
+
+
+def test_explain_names_the_open_transaction(answers: list[dict[str, Any]]) -> None:
+    assert "open transaction of producer 0 on in-1" in answers[11]["output"]
+
+
+def test_spark_sql_answers_too(answers: list[dict[str, Any]]) -> None:
+    assert json.loads(answers[12]["output"]) == [{"groups": 14}]
