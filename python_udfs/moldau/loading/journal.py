@@ -63,6 +63,9 @@ def finish_interrupted(session: Session) -> None:
 
 def _finish(session: Session, staged: Staged) -> Loaded:
     if is_appended(session.spark, "state.runs", staged.run_id):
+        # killed after its row was written: only the marts may lag behind
+        open_run(session, Run(staged.run_id, "load", [staged.cluster_id], now_ms()))
+        session.run_models(*STATE_MARTS, "last_run")
         shutil.rmtree(staged.folder)
         return Loaded(staged.run_id, 0, 0, staged.refused)
     run = Run(staged.run_id, "load", [staged.cluster_id], now_ms(), load_kind=staged.kind)

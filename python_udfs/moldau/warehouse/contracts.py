@@ -54,7 +54,13 @@ def tables() -> dict[str, Table]:
 
 
 def _yaml_files() -> list[Path]:
-    return [*(ROOT / "models").rglob("*.yml"), ROOT / "seeds" / "_seeds.yml"]
+    models = ROOT / "models"
+    return [
+        *models.glob("staging/sources/*.yml"),
+        *models.glob("intermediate/*/*_decided.yml"),
+        *models.glob("marts/*/*.yml"),
+        ROOT / "seeds" / "_seeds.yml",
+    ]
 
 
 def _read(path: Path) -> list[Table]:
