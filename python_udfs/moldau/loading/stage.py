@@ -7,7 +7,6 @@ finished by this command or by the next one.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ import pyarrow.parquet
 from moldau.loading.lines import Chunk, read_chunks
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import SNAPSHOTS, Shape
+from moldau.warehouse.durable import fsync, write_durably
 
 MARKER = "load.json"
 
@@ -47,12 +47,8 @@ class Staged:
         """From here on the load is finished whatever happens: the marker is on disk."""
         content = {name: value for name, value in vars(self).items() if name != "folder"}
         content["refused"] = [vars(refusal) for refusal in self.refused]
-        path = self.folder / MARKER
-        with path.open("w") as file:
-            json.dump(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        _fsync(*self.rows_folder.glob("*.parquet"), self.rows_folder, self.folder)
+        fsync(*self.rows_folder.glob("*.parquet"), self.rows_folder)
+        write_durably(self.folder / MARKER, json.dumps(content))
 
     @classmethod
     def read(cls, folder: Path) -> Staged:
@@ -131,10 +127,3 @@ def _ascends(table: pa.Table) -> bool:
     offsets, partitions, topics = offsets[ordered], partitions[ordered], topics[ordered]
     same = (partitions[1:] == partitions[:-1]) & (topics[1:] == topics[:-1])
     return bool(np.all(offsets[1:][same] > offsets[:-1][same]))
-
-
-def _fsync(*paths: Path) -> None:
-    for path in paths:
-        descriptor = os.open(path, os.O_RDONLY)
-        os.fsync(descriptor)
-        os.close(descriptor)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.runs.marts import DECISION_MARTS
 from moldau.runs.run import Run, close_run, literal, next_run_id, open_run, settings_models
+from moldau.warehouse.durable import write_durably
 
 if TYPE_CHECKING:
     from moldau.runs.session import Session
@@ -34,12 +38,30 @@ def decide(
     run = Run(next_run_id(session, kind), kind, scope, at_ms, is_dry_run=is_dry_run)
     if not is_dry_run:
         _refuse_to_apply(session, run)
+    journal = _journal(session) / f"{run.run_id}.json"
+    write_durably(journal, json.dumps(asdict(run)))
+    _decide(session, run)
+    journal.unlink()
+    return run
+
+
+def finish_interrupted_runs(session: Session) -> None:
+    """Finish the run that a killed command left behind, under its own run_id and instant."""
+    for journal in sorted(_journal(session).glob("*.json")):
+        _decide(session, Run(**json.loads(journal.read_text())))
+        journal.unlink()
+
+
+def _journal(session: Session) -> Path:
+    return session.warehouse / "_moldau" / "runs"
+
+
+def _decide(session: Session, run: Run) -> None:
     open_run(session, run)
-    models = [*settings_models(session, run), *DECIDES[kind], "record_group_decision_changes"]
+    models = [*settings_models(session, run), *DECIDES[run.kind], "record_group_decision_changes"]
     session.run_models(*models)
     run.counts = _counts(session, run)
     close_run(session, run, DECISION_MARTS)
-    return run
 
 
 def known_clusters(session: Session) -> list[str]:

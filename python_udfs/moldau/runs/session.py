@@ -52,6 +52,7 @@ class Session:
 def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> Iterator[Session]:
     """Lock the warehouse, start Spark, make or register the tables, finish what was interrupted."""
     from moldau.loading.journal import finish_interrupted
+    from moldau.runs.decide import finish_interrupted_runs
 
     warehouse = settings.warehouse.resolve()
     with locked(warehouse, command, wait_seconds):
@@ -60,6 +61,7 @@ def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> I
         session = Session(settings, warehouse, spark)
         _seed(session)
         finish_interrupted(session)
+        finish_interrupted_runs(session)
         yield session
 
 

@@ -20,6 +20,13 @@ decisions as (
 
 ),
 
+{# a run that was killed half-way is finished under its own id #}
+recorded as (
+
+    select * from {{ ref('stg_history__decision_changes') }}
+
+),
+
 decisions_changed as (
 
     select
@@ -35,6 +42,13 @@ decisions_changed as (
         decisions.decided_at_ms
 
     from decisions
+
+    left anti join recorded
+        on
+            decisions.domain = recorded.domain
+            and decisions.cluster_id = recorded.cluster_id
+            and decisions.subject = recorded.subject
+            and decisions.changed_in_run_id = recorded.run_id
 
     {# one row of literals becomes a literal, by which Delta skips files #}
     where
