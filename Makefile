@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UV_VERSION := 0.13.8
+# uv trusts its own list of authorities unless told to use the machine's
+export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint build docs bench check clean lock
