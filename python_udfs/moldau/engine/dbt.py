@@ -32,10 +32,28 @@ _manifest: Any = None  # parsed once a process: a parse costs more than the rest
 
 def dbt(*arguments: str, warehouse: Path) -> DbtResult:
     """`dbt ARGUMENTS`; raises DbtError with dbt's own words when a node fails."""
+    _parse(warehouse)
+    return _result(_invoke(list(arguments), warehouse))
+
+
+def _parse(warehouse: Path) -> Any:
     global _manifest
     if _manifest is None:
         _manifest = _invoke(["parse"], warehouse).result
-    return _result(_invoke(list(arguments), warehouse))
+    return _manifest
+
+
+def views_under(names: Sequence[str], warehouse: Path) -> set[str]:
+    """The views that these models read, directly or through other views."""
+    nodes = _parse(warehouse).nodes
+    found: set[str] = set()
+    waiting = [node for node in nodes.values() if node.name in names]
+    while waiting:
+        parents = [nodes[name] for name in waiting.pop().depends_on.nodes if name in nodes]
+        views = [node for node in parents if node.config.materialized == "view"]
+        waiting += [view for view in views if view.name not in found]
+        found |= {view.name for view in views}
+    return found
 
 
 def _invoke(arguments: list[str], warehouse: Path) -> Any:

@@ -18,7 +18,7 @@ from moldau.errors import MoldauError
 
 # Delta and what it needs beside Spark's own jars; all else stands in pyspark/jars already,
 # and a second copy of jackson or hadoop in front of Spark's would break it.
-DELTA = (
+COORDINATES = (
     "io.delta:delta-spark_4.0_2.13:4.4.0",
     "io.delta:delta-storage:4.4.0",
     "io.delta:delta-kernel-api:4.4.0",
@@ -26,6 +26,8 @@ DELTA = (
     "io.delta:delta-kernel-unitycatalog:4.4.0",
     "io.unitycatalog:unitycatalog-client:0.6.0",
     "io.unitycatalog:unitycatalog-hadoop:0.6.0",
+    # Hadoop starts a `chmod` process for every file that it writes; this file system does not
+    "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0",
 )
 
 
@@ -34,14 +36,14 @@ def cache_folder() -> Path:
     return Path(base) / "moldau" / "jars"
 
 
-def delta_jars() -> Path:
-    """Folder that holds Delta's jars; MOLDAU_JARS names another one."""
+def jars_folder() -> Path:
+    """Folder that holds the jars; MOLDAU_JARS names another one."""
     named = os.environ.get("MOLDAU_JARS")
-    return Path(named) if named else resolve(list(DELTA))[0].parent
+    return Path(named) if named else resolve(list(COORDINATES))[0].parent
 
 
 def are_cached() -> bool:
-    return "MOLDAU_JARS" in os.environ or _folder(list(DELTA), False).is_dir()
+    return "MOLDAU_JARS" in os.environ or _folder(list(COORDINATES), False).is_dir()
 
 
 def resolve(coordinates: list[str], transitive: bool = False) -> list[Path]:
@@ -112,4 +114,4 @@ def _move(ready: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(delta_jars())
+    print(jars_folder())

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engine.jars import delta_jars
+from moldau.engine.jars import jars_folder
 from moldau.engine.java import find_java
 from moldau.engine.profile import spark_settings
 
@@ -24,7 +24,7 @@ def start(warehouse: Path) -> SparkSession:
     Raises MoldauError when Java is missing or too old or the jars cannot be had.
     """
     find_java()
-    os.environ["MOLDAU_JARS"] = str(delta_jars())
+    os.environ["MOLDAU_JARS"] = str(jars_folder())
     os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Delta reads the time zone of JVM, session and process: all three are UTC

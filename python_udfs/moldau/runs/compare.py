@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from moldau.runs.session import Session
 
 # domain -> the view of everything that it would decide
-REASONED = {"groups": "intermediate.int_groups__decisions_reasoned"}
+REASONED = {"groups": "int_groups__decisions_reasoned"}
 
 
 def compare(
@@ -32,13 +32,13 @@ def compare(
     scope = scope_of(session, clusters)
     run = Run(next_run_id(session, "compare"), "compare", scope, at_ms, is_dry_run=True)
     folder = session.warehouse / "_moldau" / "compare" / run.run_id
-    session.make_views()
     sides = []
     for side, name in zip("ab", rulesets, strict=True):
         run.groups_ruleset = name
         open_run(session, run)
+        session.run_models(REASONED[domain])
         path = str(folder / side)
-        session.spark.table(REASONED[domain]).write.parquet(path)
+        session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
         sides.append(f"select '{side}' as side, * from parquet.`{path}`")
     session.spark.sql(f"create view run.compared as {' union all '.join(sides)}")
     close_run(session, run, ["ruleset_differences"])

@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine import spark as engine
-from moldau.engine.dbt import DbtResult, dbt
+from moldau.engine.dbt import DbtResult, dbt, views_under
 from moldau.project import SEEDS
 from moldau.settings import Settings
 from moldau.warehouse.create import create
@@ -28,21 +28,17 @@ class Session:
     settings: Settings
     warehouse: Path
     spark: SparkSession
-    has_views: bool = False
+    views: set[str] = field(default_factory=set)  # that were made in this session
 
     def dbt(self, *arguments: str) -> DbtResult:
         return dbt(*arguments, warehouse=self.warehouse)
 
-    def make_views(self) -> None:
-        """The views that models read, once a session."""
-        if not self.has_views:
-            self.dbt("run", "--select", "config.materialized:view")
-            self.has_views = True
-
     def run_models(self, *names: str) -> DbtResult:
-        """Write these models, in the order of the graph."""
-        self.make_views()
-        return self.dbt("run", "--select", *names)
+        """Write these models, in the order of the graph; the views that they read come first."""
+        new_views = views_under(names, self.warehouse) - self.views
+        result = self.dbt("run", "--select", *names, *sorted(new_views))
+        self.views |= new_views
+        return result
 
     def sql(self, statement: str) -> list[Any]:
         return list(self.spark.sql(statement).collect())
