@@ -237,6 +237,9 @@ def ask_duckdb(session: Session, kind: str) -> None:
         f"{AT_MS} as at_ms, null::varchar as groups_ruleset, {AT_MS} as started_at_ms, "
         "['bench'] as cluster_ids"
     )
+    connection.execute(
+        "create view run.settings as select * from state.settings where valid_to_ms is null"
+    )
     for name, (schema, sql) in compiled_models(session.warehouse, REASONED[kind]).items():
         for spark, duck in DIALECT:
             sql = re.sub(spark, duck, sql)

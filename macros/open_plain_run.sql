@@ -14,13 +14,14 @@
                 ~ "cast(null as string) as groups_ruleset, cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
                 ~ "cast(null as array<string>) as cluster_ids"
             ) -%}
+            {#- under the settings in force -#}
+            {%- do run_query('create or replace view run.settings as select * from state.settings where valid_to_ms is null') -%}
         {%- endif -%}
         {#- what this run does not bring is empty -#}
         {%- set brings_nothing = {
             'records': 'decoded.group_records',
             'open_transactions': 'state.open_transactions',
             'partition_states': 'state.partition_states',
-            'settings': 'state.settings',
             'finished': 'state.runs',
             'compared': "(select '' as side, '' as domain, '' as cluster_id, '' as subject, '' as ruleset, '' as decision, '' as reason_code, 0L as decided_at_ms)",
             'table_status': "(select '' as table_name, 0L as row_count, 0L as file_count, 0L as size_bytes, 0L as table_version, 0L as written_at_ms)",

@@ -15,6 +15,7 @@
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- elif write == 'merge' and not is_empty(into) -%}
+        {%- do hide_rows_or_rewrite_files(into) -%}
         {%- call statement('main', fetch_result=True) -%}{{ merge_sql(into, compiled_code) }}{%- endcall -%}
         {%- set affected = load_result('main').table.rows[0][0] | int -%}
         {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
@@ -30,6 +31,13 @@
 
 {% macro is_empty(into) %}
     {{ return(run_query('select 1 from ' ~ into ~ ' limit 1').rows | length == 0) }}
+{% endmacro %}
+
+{# A deletion vector spares the rewriting of a big file for a few rows, and costs a small table more than it saves.
+   A session switch, so it is set before every merge. #}
+{% macro hide_rows_or_rewrite_files(into) %}
+    {%- set is_big = run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0] > 16 * 1024 * 1024 -%}
+    {%- do run_query('set spark.databricks.delta.merge.deletionVectors.persistent = ' ~ is_big | lower) -%}
 {% endmacro %}
 
 {# A merge into an empty table is an insert of the rows that would not be deleted: no join. #}

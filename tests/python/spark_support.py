@@ -139,6 +139,7 @@ def ask_models(session: Session, clusters: Sequence[str], at_ms: int) -> None:
     Their views are `intermediate.int_groups__..._reasoned`; nothing is written.
     """
     open_run(session, Run("99999999-compare", "compare", list(clusters), at_ms, is_dry_run=True))
+    session.make_views("int_groups__decisions_reasoned")
 
 
 def contents(

@@ -2,7 +2,7 @@ with
 
 settings as (
 
-    select * from {{ ref('stg_state__settings') }}
+    select * from {{ ref('stg_run__settings') }}
 
 ),
 

@@ -36,7 +36,7 @@ def compare(
     for side, name in zip("ab", rulesets, strict=True):
         run.groups_ruleset = name
         open_run(session, run)
-        session.run_models(REASONED[domain])
+        session.make_views(REASONED[domain])
         path = str(folder / side)
         session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
         sides.append(f"select '{side}' as side, * from parquet.`{path}`")

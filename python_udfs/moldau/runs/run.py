@@ -154,15 +154,16 @@ def types_of(table: str) -> dict[str, str]:
 
 def _bring(session: Session, view: str, types: dict[str, str], rows: list[dict[str, Any]]) -> None:
     """View `run.<view>` of literal rows with columns of these types."""
-    selects = " union all ".join(
-        "select "
-        + ", ".join(
-            f"cast({literal(row[name])} as {data_type}) as {name}"
-            for name, data_type in types.items()
-        )
+    values = ", ".join(
+        "("
+        + ", ".join(f"cast({literal(row[name])} as {kind})" for name, kind in types.items())
+        + ")"
         for row in rows
     )
-    session.spark.sql(f"create or replace view run.{view} as {selects}")
+    session.spark.sql(
+        f"create or replace view run.{view} as select * from values {values} "
+        f"as {view} ({', '.join(types)})"
+    )
 
 
 def literal(value: Any) -> str:

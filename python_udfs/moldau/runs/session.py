@@ -33,6 +33,13 @@ class Session:
     def dbt(self, *arguments: str) -> DbtResult:
         return dbt(*arguments, warehouse=self.warehouse)
 
+    def make_views(self, *names: str) -> None:
+        """These views and those that they read, each once a session."""
+        new_views = (views_under(names, self.warehouse) | set(names)) - self.views
+        if new_views:
+            self.dbt("run", "--select", *sorted(new_views))
+            self.views |= new_views
+
     def run_models(self, *names: str) -> DbtResult:
         """Write these models, in the order of the graph; the views that they read come first."""
         new_views = views_under(names, self.warehouse) - self.views

@@ -190,6 +190,11 @@ def _configure_cuts(session: Session) -> None:
         "true as is_dry_run, at_ms, cast(null as string) as groups_ruleset, "
         f"at_ms as started_at_ms, array(cut) as cluster_ids from {cuts}"
     )
+    session.spark.sql(
+        "create or replace view run.settings as "
+        "select * from state.settings where valid_to_ms is null"
+    )
+    session.make_views("int_groups__decisions_reasoned")
 
 
 @pytest.fixture(scope="module")
