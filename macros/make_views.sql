@@ -5,7 +5,7 @@
         {%- do relations.update({node.name: node.schema ~ '.' ~ node.alias}) -%}
     {%- endfor -%}
     {%- set views = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model')
-        | selectattr('config.materialized', 'equalto', 'view') | list -%}
+        | selectattr('config.materialized', 'in', ['view', 'run_list']) | list -%}
     {%- set ids = views | map(attribute='unique_id') | list -%}
     {%- set made = [] -%}
     {%- for schema in views | map(attribute='schema') | unique -%}

@@ -36,7 +36,7 @@
 {# A deletion vector spares the rewriting of a big file for a few rows, and costs a small table more than it saves.
    A session switch, so it is set before every merge. #}
 {% macro hide_rows_or_rewrite_files(into) %}
-    {%- set is_big = run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0] > 16 * 1024 * 1024 -%}
+    {%- set is_big = run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0] > 8 * 1024 * 1024 -%}
     {%- do run_query('set spark.databricks.delta.merge.deletionVectors.persistent = ' ~ is_big | lower) -%}
 {% endmacro %}
 

@@ -14,7 +14,7 @@ def test_all_tests_of_dbt_pass(session: Session, kind: str) -> None:
     run = Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms())
     open_run(session, run)
     # the views that the tests look at
-    session.dbt("run", "--select", "config.materialized:view")
+    session.dbt("run", "--select", "config.materialized:view", "config.materialized:run_list")
     failed = ""
     try:
         session.dbt("test", "--select", f"test_type:{kind}")

@@ -7,17 +7,10 @@
     insert_when='not s.is_gone'
 ) }}
 
-{# which groups are due is read from this table: the offsets come first #}
 -- depends_on: {{ ref('int_run__folded') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 
 with
-
-reasoned as (
-
-    select * from {{ ref('int_groups__group_sweeps_reasoned') }}
-
-),
 
 groups_due as (
 
@@ -29,48 +22,21 @@ groups_due as (
 
 ),
 
-decided as (
+reasoned as (
 
-    select last_decided.*
-
-    from {{ ref('stg_decisions__group_sweeps') }} as last_decided
-
-    left semi join groups_due
-        on
-            last_decided.cluster_id = groups_due.cluster_id
-            and last_decided.group_id = groups_due.group_id
+    select * from {{ ref('int_groups__group_sweeps_reasoned') }}
 
 ),
 
-changes_told as (
+all_decided as (
 
-    select
-        coalesce(reasoned.cluster_id, decided.cluster_id) as cluster_id,
-        coalesce(reasoned.group_id, decided.group_id) as group_id,
-        reasoned.run_id,
-        reasoned.ruleset,
-        reasoned.settings_hash,
-        reasoned.decision,
-        reasoned.reason_code,
-        {{ previous_decision('reasoned', 'decided') }}
-            as previous_decision,
-        {{ previous_reason_code('reasoned', 'decided') }}
-            as previous_reason_code,
-        {{ changed_in_run_id('reasoned', 'decided') }}
-            as changed_in_run_id,
-        reasoned.offsets_to_expire,
-        reasoned.offsets_left,
-        reasoned.group_id is null as is_gone,
-        reasoned.decided_at_ms,
-        reasoned.next_due_at_ms
+    select * from {{ ref('stg_decisions__group_sweeps') }}
 
-    from reasoned
+),
 
-    full outer join decided
-        on
-            reasoned.cluster_id = decided.cluster_id
-            and reasoned.group_id = decided.group_id
-
-)
+{{ changes_told(
+    key=['cluster_id', 'group_id'],
+    told=['offsets_to_expire', 'offsets_left', 'next_due_at_ms']
+) }}
 
 select * from changes_told

@@ -43,16 +43,16 @@ def _parse(warehouse: Path) -> Any:
     return _manifest
 
 
-def views_under(names: Sequence[str], warehouse: Path) -> set[str]:
-    """The views that these models read, directly or through other views."""
+def helpers_under(names: Sequence[str], warehouse: Path) -> dict[str, str]:
+    """The views and run lists that these models read, directly or through others: name -> which."""
     nodes = _parse(warehouse).nodes
-    found: set[str] = set()
+    found: dict[str, str] = {}
     waiting = [node for node in nodes.values() if node.name in names]
     while waiting:
         parents = [nodes[name] for name in waiting.pop().depends_on.nodes if name in nodes]
-        views = [node for node in parents if node.config.materialized == "view"]
-        waiting += [view for view in views if view.name not in found]
-        found |= {view.name for view in views}
+        helpers = [p for p in parents if p.config.materialized in ("view", "run_list")]
+        waiting += [helper for helper in helpers if helper.name not in found]
+        found |= {helper.name: helper.config.materialized for helper in helpers}
     return found
 
 

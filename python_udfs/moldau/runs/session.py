@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine import spark as engine
-from moldau.engine.dbt import DbtResult, dbt, views_under
+from moldau.engine.dbt import DbtResult, dbt, helpers_under
 from moldau.project import SEEDS
 from moldau.settings import Settings
 from moldau.warehouse.create import create
@@ -34,18 +34,22 @@ class Session:
         return dbt(*arguments, warehouse=self.warehouse)
 
     def make_views(self, *names: str) -> None:
-        """These views and those that they read, each once a session."""
-        new_views = (views_under(names, self.warehouse) | set(names)) - self.views
-        if new_views:
-            self.dbt("run", "--select", *sorted(new_views))
-            self.views |= new_views
+        """These views and what they read: views once a session, lists of the run each time."""
+        wanted = self._helpers(names) | (set(names) - self.views)
+        if wanted:
+            self.dbt("run", "--select", *sorted(wanted))
+            self.views |= wanted
 
     def run_models(self, *names: str) -> DbtResult:
-        """Write these models, in the order of the graph; the views that they read come first."""
-        new_views = views_under(names, self.warehouse) - self.views
-        result = self.dbt("run", "--select", *names, *sorted(new_views))
-        self.views |= new_views
+        """Write these models, in the order of the graph, after the views and lists they read."""
+        wanted = self._helpers(names)
+        result = self.dbt("run", "--select", *names, *sorted(wanted))
+        self.views |= wanted
         return result
+
+    def _helpers(self, names: Sequence[str]) -> set[str]:
+        helpers = helpers_under(names, self.warehouse)
+        return {n for n, kind in helpers.items() if kind == "run_list" or n not in self.views}
 
     def sql(self, statement: str) -> list[Any]:
         return list(self.spark.sql(statement).collect())

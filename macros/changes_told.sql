@@ -1,0 +1,55 @@
+{# What becomes of the decisions about the groups due: each with what it was before. The model has imported `groups_due`,
+   `reasoned` (their decisions in this run) and `all_decided` (the stored ones). A stored decision whose subject has
+   gone is told once more, to be deleted. #}
+{% macro changes_told(key, told) %}
+decided as (
+
+    select all_decided.*
+
+    from all_decided
+
+    left semi join groups_due
+        on
+            all_decided.cluster_id = groups_due.cluster_id
+            and all_decided.group_id = groups_due.group_id
+
+),
+
+changes_told as (
+
+    select
+        {%- for column in key %}
+        coalesce(reasoned.{{ column }}, decided.{{ column }}) as {{ column }},
+        {%- endfor %}
+        reasoned.run_id,
+        reasoned.ruleset,
+        reasoned.settings_hash,
+        reasoned.decision,
+        reasoned.reason_code,
+        if({{ is_decision_changed('reasoned', 'decided') }}, decided.decision, decided.previous_decision)
+            as previous_decision,
+        if({{ is_decision_changed('reasoned', 'decided') }}, decided.reason_code, decided.previous_reason_code)
+            as previous_reason_code,
+        if({{ is_decision_changed('reasoned', 'decided') }}, reasoned.run_id, decided.changed_in_run_id)
+            as changed_in_run_id,
+        reasoned.decided_at_ms,
+        {%- for column in told %}
+        reasoned.{{ column }},
+        {%- endfor %}
+        reasoned.run_id is null as is_gone
+
+    from reasoned
+
+    full outer join decided
+        on
+            {%- for column in key %}
+            {{ 'and ' if not loop.first }}reasoned.{{ column }} = decided.{{ column }}
+            {%- endfor %}
+
+)
+{% endmacro %}
+
+{# Decision or reason differ from the stored ones, or there are none. #}
+{% macro is_decision_changed(new, old) -%}
+    not ({{ new }}.decision <=> {{ old }}.decision and {{ new }}.reason_code <=> {{ old }}.reason_code)
+{%- endmacro %}

@@ -1,0 +1,64 @@
+{# The groups whose decisions are to be made anew, and why. `state_groups`, `decided` and `clusters` are what the model
+   has imported under these names. #}
+{% macro groups_due() %}
+last_decided as (
+
+    select
+        cluster_id,
+        max(run_id) as run_id
+
+    from decided
+
+    group by cluster_id
+
+),
+
+changed_since as (
+
+    select
+        state_groups.cluster_id,
+        state_groups.group_id,
+        'changed' as due_because
+
+    from state_groups
+
+    inner join clusters
+        on state_groups.cluster_id = clusters.cluster_id
+
+    left join last_decided
+        on state_groups.cluster_id = last_decided.cluster_id
+
+    where
+        last_decided.run_id is null
+        or state_groups.changed_in_run_id > last_decided.run_id
+        or clusters.run_kind = 'compare'
+
+),
+
+come_due as (
+
+    select
+        decided.cluster_id,
+        decided.group_id,
+        'stale' as due_because
+
+    from decided
+
+    inner join clusters
+        on decided.cluster_id = clusters.cluster_id
+
+    where
+        {{ is_decision_stale('decided', 'clusters') }}
+
+),
+
+groups_due as (
+
+    select * from changed_since
+
+    union all
+
+    select * from come_due
+
+)
+{% endmacro %}
