@@ -1,15 +1,21 @@
 {# The groups whose decisions are to be made anew, and why. `state_groups`, `decided` and `clusters` are what the model
    has imported under these names. #}
 {% macro groups_due() %}
+{# a run that was killed half-way is finished under its own id: what it wrote already is no mark #}
 last_decided as (
 
     select
-        cluster_id,
-        max(run_id) as run_id
+        decided.cluster_id,
+        max(decided.run_id) as run_id
 
     from decided
 
-    group by cluster_id
+    inner join clusters
+        on decided.cluster_id = clusters.cluster_id
+
+    where decided.run_id < clusters.run_id
+
+    group by decided.cluster_id
 
 ),
 

@@ -14,13 +14,16 @@
     {%- set write = config.get('write', 'merge') -%}
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
-    {%- elif write == 'merge' and not is_empty(into) -%}
-        {%- do hide_rows_or_rewrite_files(into) -%}
-        {%- call statement('main', fetch_result=True) -%}{{ merge_sql(into, compiled_code) }}{%- endcall -%}
-        {%- set affected = load_result('main').table.rows[0][0] | int -%}
-        {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
     {%- else -%}
-        {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
+        {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
+        {%- if bytes == 0 -%}
+            {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
+        {%- else -%}
+            {%- set is_big = bytes > 8 * 1024 * 1024 -%}
+            {%- do hide_rows_or_rewrite_files(is_big) -%}
+            {%- set affected = merge_in_parts(into, compiled_code) if is_big else affected_rows(merge_sql(into, compiled_code)) -%}
+            {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
+        {%- endif -%}
     {%- endif -%}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
@@ -29,15 +32,63 @@
     {{ return(run_query('select is_open from run.parameters').rows[0][0]) }}
 {% endmacro %}
 
-{% macro is_empty(into) %}
-    {{ return(run_query('select 1 from ' ~ into ~ ' limit 1').rows | length == 0) }}
+{# 0 = no row. #}
+{% macro size_bytes(into) %}
+    {{ return(run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0]) }}
 {% endmacro %}
 
 {# A deletion vector spares the rewriting of a big file for a few rows, and costs a small table more than it saves.
    A session switch, so it is set before every merge. #}
-{% macro hide_rows_or_rewrite_files(into) %}
-    {%- set is_big = run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0] > 8 * 1024 * 1024 -%}
+{% macro hide_rows_or_rewrite_files(is_big) %}
     {%- do run_query('set spark.databricks.delta.merge.deletionVectors.persistent = ' ~ is_big | lower) -%}
+{% endmacro %}
+
+{% macro affected_rows(merge) %}
+    {{ return(run_query(merge).rows[0][0] | int) }}
+{% endmacro %}
+
+{# MERGE joins what may be inserted so that Spark can only broadcast or shuffle the table. With the new rows taken out
+   first the few rows that change are broadcast instead, and the table is only read through. Two commits: whoever is
+   killed between them merges the same rows again. #}
+{% macro merge_in_parts(into, source_sql) %}
+    {%- set changes = write_list(model.alias, source_sql) -%}
+    {%- set keys = config.require('unique_key') -%}
+    {%- set insert_when = config.get('insert_when', 'true') -%}
+    {%- set inserted = [] -%}
+    {%- if insert_when -%}
+        {%- set new_rows = write_list(model.alias ~ '_new', new_rows_sql(into, changes)) -%}
+        {%- do inserted.append(run_query('select count(*) from ' ~ new_rows).rows[0][0] | int) -%}
+    {%- endif -%}
+    {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true)) -%}
+    {%- if inserted | sum -%}
+        {%- do run_query(insert_sql(into, 'select * from ' ~ new_rows, 'append')) -%}
+    {%- endif -%}
+    {{ return(merged + inserted | sum) }}
+{% endmacro %}
+
+{% macro new_rows_sql(into, changes) %}
+    {%- set keys = config.require('unique_key') | join(', ') %}
+with
+
+changes as (
+
+    select * from {{ changes }}
+
+),
+
+known as (
+
+    select {{ keys }} from {{ into }}
+
+    left semi join (select {{ keys }} from changes) using ({{ keys }})
+
+)
+
+select s.* from changes as s
+
+left anti join known using ({{ keys }})
+
+where {{ config.get('insert_when', 'true') }}
 {% endmacro %}
 
 {# A merge into an empty table is an insert of the rows that would not be deleted: no join. #}
@@ -51,7 +102,7 @@ where not ({{ config.get('delete_when') }})
 {%- endif %}
 {% endmacro %}
 
-{% macro merge_sql(into, source_sql) %}
+{% macro merge_sql(into, source_sql, is_matched_only=false) %}
     {%- set update_set = config.get('update_set', '*') -%}
     {%- set matched_condition = config.get('matched_condition') -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
@@ -70,7 +121,7 @@ when matched{% if matched_condition %} and ({{ matched_condition }}){% endif %} 
     {% for column, expression in update_set.items() %}{{ column }} = {{ expression }}{{ ', ' if not loop.last }}{% endfor %}
     {%- endif %}
 {%- endif %}
-{%- if insert_when %}
+{%- if insert_when and not is_matched_only %}
 when not matched and ({{ insert_when }}) then insert *
 {%- endif %}
 {% endmacro %}

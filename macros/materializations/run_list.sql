@@ -2,13 +2,17 @@
    view on them. A view alone would search the state again for each of its readers, and would not tell Spark that
    the list is short. #}
 {% materialization run_list, adapter='spark' %}
-    {%- set warehouse = run_query("set spark.sql.warehouse.dir").rows[0][1] -%}
-    {%- set folder = warehouse ~ '/_moldau/run/' ~ model.alias -%}
     {%- do run_query('create schema if not exists ' ~ model.schema) -%}
+    {%- set rows = write_list(model.alias, compiled_code) -%}
     {%- call statement('main') -%}
-insert overwrite directory '{{ folder }}' using parquet
-{{ compiled_code }}
+create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}
     {%- endcall -%}
-    {%- do run_query('create or replace view ' ~ model.schema ~ '.' ~ model.alias ~ ' as select * from parquet.`' ~ folder ~ '`') -%}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
+
+{# Writes the rows over those of the run before; returns the relation that reads them. #}
+{% macro write_list(name, sql) %}
+    {%- set folder = run_query('set spark.sql.warehouse.dir').rows[0][1] ~ '/_moldau/run/' ~ name -%}
+    {%- do run_query("insert overwrite directory '" ~ folder ~ "' using parquet\n" ~ sql) -%}
+    {{ return('parquet.`' ~ folder ~ '`') }}
+{% endmacro %}

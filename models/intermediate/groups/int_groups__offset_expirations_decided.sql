@@ -23,14 +23,7 @@ groups_due as (
 
 reasoned as (
 
-    select all_reasoned.*
-
-    from {{ ref('int_groups__offset_expirations_reasoned') }} as all_reasoned
-
-    left semi join groups_due
-        on
-            all_reasoned.cluster_id = groups_due.cluster_id
-            and all_reasoned.group_id = groups_due.group_id
+    select * from {{ ref('int_groups__sweep_offsets_due') }}
 
 ),
 

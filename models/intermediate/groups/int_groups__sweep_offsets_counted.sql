@@ -1,18 +1,8 @@
 with
 
-groups_due as (
-
-    select distinct
-        cluster_id,
-        group_id
-
-    from {{ ref('int_groups__sweep_groups_due') }}
-
-),
-
 offset_expirations as (
 
-    select * from {{ ref('int_groups__offset_expirations_reasoned') }}
+    select * from {{ ref('int_groups__sweep_offsets_due') }}
 
 ),
 
@@ -36,11 +26,6 @@ offsets_counted as (
         ) as next_due_at_ms
 
     from offset_expirations
-
-    left semi join groups_due
-        on
-            offset_expirations.cluster_id = groups_due.cluster_id
-            and offset_expirations.group_id = groups_due.group_id
 
     group by
         offset_expirations.cluster_id,

@@ -27,6 +27,7 @@ class DbtResult:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+HELPERS = ("view", "run_list")  # materializations that hold no state
 _manifest: Any = None  # parsed once a process: a parse costs more than the rest of an invocation
 
 
@@ -50,7 +51,7 @@ def helpers_under(names: Sequence[str], warehouse: Path) -> dict[str, str]:
     waiting = [node for node in nodes.values() if node.name in names]
     while waiting:
         parents = [nodes[name] for name in waiting.pop().depends_on.nodes if name in nodes]
-        helpers = [p for p in parents if p.config.materialized in ("view", "run_list")]
+        helpers = [p for p in parents if p.config.materialized in HELPERS]
         waiting += [helper for helper in helpers if helper.name not in found]
         found |= {helper.name: helper.config.materialized for helper in helpers}
     return found
@@ -105,5 +106,5 @@ def compiled_models(warehouse: Path, names: Sequence[str]) -> dict[str, tuple[st
     return {
         result.node.name: (result.node.schema, result.node.compiled_code)
         for result in outcome.result.results
-        if result.node.resource_type == "model" and result.node.config.materialized == "view"
+        if result.node.resource_type == "model" and result.node.config.materialized in HELPERS
     }

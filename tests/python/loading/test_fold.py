@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
+from log_support import FAMILY, Log
 from spark_support import (
     Record,
     ask_models,
@@ -19,14 +20,13 @@ from spark_support import (
     with_clusters,
 )
 
-from moldau.records.encode import encode_key, encode_value
+from moldau.records.encode import encode_value
 from moldau.runs.session import Session
 
 CAPTURES = ("groups", "cleanup-inmemory", "cleanup-failing", "cleanup-noplugin")
 LARGEST = 2**63 - 1
 DAY_MS = 86_400_000
 NOW_MS = 30 * DAY_MS
-FAMILY = "consumer_offsets"
 ODD_NAMES = {
     "empty": "",
     "quotes": 'it\'s "quoted"',
@@ -71,52 +71,6 @@ VARIANTS: dict[str, Callable[[list[Record]], Pieces]] = {
     "replayed": replayed,
     **{f"shuffled-{seed}": shuffled(seed) for seed in random_of},
 }
-
-
-class Log:
-    """Records of one partition, one behind the other."""
-
-    def __init__(self, partition: int = 0) -> None:
-        self.partition = partition
-        self.records: list[Record] = []
-
-    def add(self, key: bytes | None, value: bytes | None, at_ms: int = 0, offset: int = -1) -> None:
-        position = offset if offset >= 0 else len(self.records)
-        self.records.append(Record(self.partition, position, at_ms, key, value))
-
-    def commit(
-        self, group: str, topic: str = "t", kind: int = 1, at_ms: int = 0, offset: int = 5
-    ) -> None:
-        value = encode_value(FAMILY, 1, 3, {"offset": offset, "commitTimestamp": at_ms})
-        self.add(self.commit_key(group, topic, kind), value, max(at_ms, 0))
-
-    def remove_commit(self, group: str, topic: str = "t", kind: int = 1) -> None:
-        self.add(self.commit_key(group, topic, kind), None)
-
-    @staticmethod
-    def commit_key(group: str, topic: str = "t", kind: int = 1) -> bytes:
-        key = encode_key(FAMILY, kind, {"group": group, "topic": topic, "partition": 0})
-        assert key is not None
-        return key
-
-    @staticmethod
-    def group_key(group: str, kind: int = 17) -> bytes:
-        names = {"group": group} if kind == 2 else {"groupId": group}
-        key = encode_key(FAMILY, kind, names)
-        assert key is not None
-        return key
-
-    def streams(self, group: str, stored: int = -1, epoch: int = 2) -> None:
-        value = {"epoch": epoch, "storedDescriptionTopologyEpoch": stored}
-        self.add(self.group_key(group), encode_value(FAMILY, 17, 0, value))
-
-    def classic(self, group: str, protocol_type: str = "consumer") -> None:
-        value = {"protocolType": protocol_type, "generation": 4, "currentStateTimestamp": 7}
-        self.add(self.group_key(group, 2), encode_value(FAMILY, 2, 3, value))
-
-    def member(self, group: str, member: str = "m", kind: int = 5) -> None:
-        key = encode_key(FAMILY, kind, {"groupId": group, "memberId": member})
-        self.add(key, encode_value(FAMILY, kind, 0, {"subscribedTopicNames": ["t"]}))
 
 
 def odd_log() -> list[Record]:
