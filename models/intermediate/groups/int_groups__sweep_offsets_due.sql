@@ -16,7 +16,19 @@ offset_expirations as (
 
 offsets_due as (
 
-    select offset_expirations.*
+    select
+        offset_expirations.cluster_id,
+        offset_expirations.group_id,
+        offset_expirations.topic_name,
+        offset_expirations.partition_index,
+        offset_expirations.run_id,
+        offset_expirations.ruleset,
+        offset_expirations.settings_hash,
+        offset_expirations.decision,
+        offset_expirations.reason_code,
+        offset_expirations.expiry_clock,
+        offset_expirations.expires_at_ms,
+        offset_expirations.decided_at_ms
 
     from offset_expirations
 
