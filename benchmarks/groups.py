@@ -1,13 +1,16 @@
 """The groups domain by size: load to folded state, and decisions in full and after 1 % changed.
 
-    python benchmarks/groups.py [--groups 10000,100000] [--records 1000000] [--runs N]
+    python benchmarks/groups.py [--groups 10000,100000,1000000] [--records 1000000] [--runs N]
 
+* verbs: statements, Spark jobs, Delta commits and files of each verb on the bundled samples.
 * load: offset commits in a Parquet file, through raw and decoded into state.
 * decide: `sweep` (offset expirations, then groups) and `cycle` (eligibility) up to the run's row,
-  without marts; in full, and again after 1 % of the groups committed. 20 offsets a group.
+  without marts; in full, and again after 1 % of the groups, spread evenly, committed. 20 offsets
+  a group.
+* naive: eligibility that counts the offsets of every group, not of the candidates alone.
 * peer: DuckDB on the same Delta files with the same SQL, taken from dbt's compiled models (four
   words differ, see DIALECT), deciding in full and writing Parquet.
-Statements, files and rows are read from the Delta logs.
+Commits and files are read from the Delta logs.
 """
 
 from __future__ import annotations
@@ -30,15 +33,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "samples"
 sys.path.insert(0, str(ROOT / "python_udfs"))
 
 from moldau.engine.dbt import compiled_models  # noqa: E402
 from moldau.loading.journal import load  # noqa: E402
 from moldau.reading.delta import connect_duckdb  # noqa: E402
 from moldau.records.encode import encode_key, encode_value  # noqa: E402
-from moldau.runs.decide import DECIDES  # noqa: E402
+from moldau.runs.decide import DECIDES, decide  # noqa: E402
 from moldau.runs.run import Run, open_run, settings_models  # noqa: E402
 from moldau.runs.session import Session, open_session  # noqa: E402
 from moldau.settings import load_settings  # noqa: E402
@@ -104,12 +109,13 @@ REASONED = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--groups", default="10000,100000")
+    parser.add_argument("--groups", default="10000,100000,1000000")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     print(f"machine: {platform.machine()}, Python {platform.python_version()}, Spark local[2]")
     with scratch() as folder, warehouse(folder) as session:
+        bench_verbs(session)
         bench_load(session, folder, options.records)
         for groups in map(int, options.groups.split(",")):
             bench_decide(session, groups, options.runs)
@@ -130,6 +136,46 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
         yield session
+
+
+def bench_verbs(session: Session) -> None:
+    """Each verb twice: the second time there is nothing new."""
+    records = SAMPLES / "east" / "__consumer_offsets.jsonl"
+    clusters = ["verbs"]
+    verbs: dict[str, Callable[[], Any]] = {
+        "load": lambda: load(session, [records], "verbs", "records"),
+        "cycle": lambda: decide(session, "cycle", clusters, AT_MS, is_dry_run=True),
+        "sweep": lambda: decide(session, "sweep", clusters, AT_MS, is_dry_run=True),
+    }
+    for name, verb in verbs.items():
+        for attempt in ("first", "again"):
+            before = versions(session.warehouse, with_marts=True)
+            with counted(session) as counts:
+                seconds = timed(verb)
+            commits, files = written(session.warehouse, before)
+            print(
+                f"{name}, {attempt}: {counts['statements']} statements, {counts['jobs']} jobs, "
+                f"{commits} Delta commits, {files} files added, {seconds:.1f} s"
+            )
+
+
+@contextmanager
+def counted(session: Session) -> Iterator[dict[str, int]]:
+    """Statements that were sent to Spark, and jobs that it ran for them."""
+    counts = {"statements": 0, "jobs": 0}
+    scheduler = session.spark.sparkContext._jsc.sc().dagScheduler()
+    jobs_before, sql = scheduler.numTotalJobs(), SparkSession.sql
+
+    def counting(*arguments: Any, **options: Any) -> Any:
+        counts["statements"] += 1
+        return sql(*arguments, **options)
+
+    SparkSession.sql = counting
+    try:
+        yield counts
+    finally:
+        SparkSession.sql = sql
+        counts["jobs"] = scheduler.numTotalJobs() - jobs_before
 
 
 def bench_load(session: Session, folder: Path, records: int) -> None:
@@ -188,11 +234,14 @@ def bench_decide(session: Session, groups: int, runs: int) -> None:
             before = versions(session.warehouse)
             again.append(timed(lambda kind=kind: decide_only(session, kind)))
             touched = written(session.warehouse, before)
+        naive = ""
+        if kind == "cycle":
+            naive = f"; naive in full {timed(lambda: count_all_offsets(session)):.1f} s"
         peer, part = statistics.median(peers), statistics.median(again)
         print(
             f"  {kind}: full {full:.1f} s; after 1 % changed {part:.1f} s "
             f"({part / full:.2f} of full; {touched[0]} Delta commits, {touched[1]} files added); "
-            f"DuckDB in full {peer:.1f} s (moldau/DuckDB {full / peer:.1f})"
+            f"DuckDB in full {peer:.1f} s (moldau/DuckDB {full / peer:.1f}){naive}"
         )
 
 
@@ -202,6 +251,14 @@ def decide_only(session: Session, kind: str) -> None:
     session.run_models(
         *settings_models(session, run), *DECIDES[kind], "record_group_decision_changes"
     )
+
+
+def count_all_offsets(session: Session) -> None:
+    """What eligibility would look at without its candidates."""
+    session.spark.sql(
+        "select cluster_id, group_id, count_if(decision = 'keep') as offsets_kept "
+        "from intermediate.int_groups__offset_expirations_reasoned group by all"
+    ).write.format("noop").mode("overwrite").save()
 
 
 def make_state(session: Session, groups: int) -> None:
@@ -258,20 +315,20 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def versions(folder: Path) -> dict[str, int]:
-    """Commits of each table of raw, decoded, state, decisions and history."""
+def versions(folder: Path, with_marts: bool = False) -> dict[str, int]:
+    """Commits of each table of raw, decoded, state, decisions and history, and of marts."""
     return {
         str(log.parent): sum(1 for _ in log.glob("*.json"))
         for log in folder.glob("*/*/_delta_log")
-        if log.parts[-3] not in ("marts", "seeds")
+        if log.parts[-3] != "seeds" and (with_marts or log.parts[-3] != "marts")
     }
 
 
 def written(folder: Path, before: dict[str, int]) -> tuple[int, int]:
     """Commits since `before`, and data files that they added."""
     commits = files = 0
-    for table in versions(folder):
-        for log in sorted((Path(table) / "_delta_log").glob("*.json"))[before.get(table, 0) :]:
+    for table in before:
+        for log in sorted((Path(table) / "_delta_log").glob("*.json"))[before[table] :]:
             commits += 1
             files += log.read_text().count('{"add":')
     return commits, files

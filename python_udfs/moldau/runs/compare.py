@@ -40,7 +40,7 @@ def compare(
         path = str(folder / side)
         session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
         sides.append(f"select '{side}' as side, * from parquet.`{path}`")
-    session.spark.sql(f"create view run.compared as {' union all '.join(sides)}")
+    session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
     close_run(session, run, ["ruleset_differences"])
     differences = session.sql("select count(*) from marts.ruleset_differences")[0][0]
     run.counts = {"differences": differences}
