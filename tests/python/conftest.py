@@ -10,9 +10,24 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
+
+PROCESSES = {"cli/test_whole_command_line.py", "loading/test_crash.py"}
+SESSION = {
+    "captures/test_cleanup_previews.py",
+    "captures/test_group_answers.py",
+    "loading/test_big_tables.py",
+    "loading/test_fold.py",
+    "loading/test_load.py",
+    "test_dbt.py",
+    "test_models_in_spark.py",
+    "warehouse/test_create.py",
+}
+LONG = PROCESSES | SESSION
 
 
 @pytest.fixture(scope="session")
@@ -25,17 +40,21 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         opened.spark.stop()
 
 
+class TwoLongGroups(LoadScopeScheduling):
+    """The files of a group stay on one worker; others fill in, file by file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::")[0].removeprefix("tests/python/")
+        return "processes" if file in PROCESSES else "session" if file in SESSION else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> TwoLongGroups:
+    return TwoLongGroups(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The two long groups come first, each kept together."""
-    groups = {item: _group(item) for item in items}
-    items.sort(key=lambda item: groups[item] is None)
-    for item, group in groups.items():
-        if group:
-            item.add_marker(pytest.mark.xdist_group(group))
-
-
-def _group(item: pytest.Item) -> str | None:
-    fixtures = getattr(item, "fixturenames", ())
-    if "session" in fixtures:
-        return "session"
-    return "processes" if {"answers", "told"} & set(fixtures) else None
+    """The long groups come first; a test of the session stands in a file of the list."""
+    for item in items:
+        if "session" in getattr(item, "fixturenames", ()):
+            assert item.location[0].removeprefix("tests/python/") in SESSION, item.nodeid
+    items.sort(key=lambda item: item.location[0].removeprefix("tests/python/") not in LONG)
