@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ class DbtResult:
 
 HELPERS = ("view", "run_list")  # materializations that hold no state
 _manifest: Any = None  # parsed once a process: a parse costs more than the rest of an invocation
+_parsing = threading.Lock()
 
 
 def dbt(*arguments: str, warehouse: Path) -> DbtResult:
@@ -37,10 +39,21 @@ def dbt(*arguments: str, warehouse: Path) -> DbtResult:
     return _result(_invoke(list(arguments), warehouse))
 
 
+def parse_early(warehouse: Path) -> None:
+    """Parse beside the start of the JVM; whoever needs the result waits for it."""
+
+    def parse() -> None:
+        with contextlib.suppress(Exception):  # the first invocation meets it again, and tells
+            _parse(warehouse)
+
+    threading.Thread(target=parse, daemon=True).start()
+
+
 def _parse(warehouse: Path) -> Any:
     global _manifest
-    if _manifest is None:
-        _manifest = _invoke(["parse"], warehouse).result
+    with _parsing:
+        if _manifest is None:
+            _manifest = _invoke(["parse"], warehouse).result
     return _manifest
 
 

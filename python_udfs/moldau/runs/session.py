@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine import spark as engine
-from moldau.engine.dbt import DbtResult, dbt, helpers_under
+from moldau.engine.dbt import DbtResult, dbt, helpers_under, parse_early
 from moldau.project import SEEDS
 from moldau.settings import Settings
 from moldau.warehouse.create import create
@@ -63,6 +63,7 @@ def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> I
 
     warehouse = settings.warehouse.resolve()
     with locked(warehouse, command, wait_seconds):
+        parse_early(warehouse)
         spark = engine.start(warehouse)
         create(spark, warehouse)
         session = Session(settings, warehouse, spark)
