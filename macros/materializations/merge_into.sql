@@ -16,7 +16,9 @@
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- else -%}
         {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
-        {%- if bytes == 0 -%}
+        {%- if bytes == 0 and not config.get('insert_when', true) -%}
+            {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
+        {%- elif bytes == 0 -%}
             {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
         {%- else -%}
             {%- set is_big = bytes > 8 * 1024 * 1024 -%}
@@ -91,14 +93,14 @@ left anti join known using ({{ keys }})
 where {{ config.get('insert_when', 'true') }}
 {% endmacro %}
 
-{# A merge into an empty table is an insert of the rows that would not be deleted: no join. #}
+{# A merge into an empty table is an insert: no join. #}
 {% macro insert_sql(into, source_sql, write) %}
 insert {{ 'overwrite' if write == 'replace' else 'into' }} {{ into }} by name
 select * {% if config.get('delete_when') %}except (is_gone) {% endif %}from (
 {{ source_sql }}
 ) as s
-{%- if config.get('delete_when') %}
-where not ({{ config.get('delete_when') }})
+{%- if config.get('insert_when') %}
+where {{ config.get('insert_when') }}
 {%- endif %}
 {% endmacro %}
 

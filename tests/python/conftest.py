@@ -23,6 +23,7 @@ SESSION = {
     "loading/test_big_tables.py",
     "loading/test_fold.py",
     "loading/test_load.py",
+    "runs/test_what_is_owed.py",
     "test_dbt.py",
     "test_models_in_spark.py",
     "warehouse/test_create.py",

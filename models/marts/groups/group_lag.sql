@@ -16,7 +16,10 @@ ends_known as (
         cluster_id,
         topic_name,
         partition_index,
-        max_by(struct(log_end_offset, taken_at_ms), is_leader) as latest
+        max_by(
+            struct(nullif(log_end_offset, -1) as log_end_offset, taken_at_ms),
+            is_leader
+        ) as latest
 
     from {{ ref('stg_state__partition_states') }}
 

@@ -25,13 +25,15 @@ class Held:
         self._session: Session | None = None
 
     def session(self, settings: Settings) -> Session:
-        from moldau.runs.session import open_session
+        from moldau.runs.session import finish_interrupted_work, open_session
 
         if settings.warehouse.resolve() != self.settings.warehouse.resolve():
             raise MoldauError("a file of verbs works on one warehouse: give it to `moldau exec`")
         if self._session is None:
             opened = open_session(settings, "moldau exec", self._wait_seconds)
             self._session = self._stack.enter_context(opened)
+        else:
+            finish_interrupted_work(self._session)  # of a line that failed
         self._session.settings = settings
         return self._session
 

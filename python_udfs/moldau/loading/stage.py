@@ -75,6 +75,11 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
             indexes = pa.array(np.full(table.num_rows, index, np.int32))
             path = staged.rows_folder / f"{index:05d}-{number:05d}.parquet"
             pa.parquet.write_table(table.append_column("file_index", indexes), path)
+    if staged.refused_files:
+        # without one of its files a snapshot is not the whole
+        for path in staged.rows_folder.glob("*.parquet"):
+            path.unlink()
+        staged.rows = 0
     staged.ranges, staged.has_repeats = spans.ranges(), spans.may_repeat
     staged.write_marker()
 
@@ -83,7 +88,7 @@ def _chunks(file: Path, shape: Shape, staged: Staged) -> Iterator[Chunk]:
     if shape.kind not in SNAPSHOTS:
         yield from read_chunks(file, shape)
         return
-    # a snapshot replaces the one before as a whole, so one bad line refuses the file
+    # a snapshot replaces the one before as a whole, so one bad line refuses it
     chunks = list(read_chunks(file, shape))
     refused = [refusal for _, refusals in chunks for refusal in refusals]
     if refused:

@@ -32,6 +32,7 @@ def compare(
     scope = scope_of(session, clusters)
     run = Run(next_run_id(session, "compare"), "compare", scope, at_ms, is_dry_run=True)
     folder = session.warehouse / "_moldau" / "compare" / run.run_id
+    shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
     sides = []
     for side, name in zip("ab", rulesets, strict=True):
         run.groups_ruleset = name
@@ -41,8 +42,9 @@ def compare(
         session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
         sides.append(f"select '{side}' as side, * from parquet.`{path}`")
     session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
-    close_run(session, run, ["ruleset_differences"])
+    session.run_models("ruleset_differences")
     differences = session.sql("select count(*) from marts.ruleset_differences")[0][0]
     run.counts = {"differences": differences}
+    close_run(session, run, [])
     shutil.rmtree(folder)
     return run

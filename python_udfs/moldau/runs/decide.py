@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
+from moldau.loading.append import is_appended
 from moldau.runs.marts import DECISION_MARTS
 from moldau.runs.run import Run, close_run, literal, next_run_id, open_run, settings_models
 from moldau.warehouse.durable import write_durably
@@ -48,7 +49,13 @@ def decide(
 def finish_interrupted_runs(session: Session) -> None:
     """Finish the run that a killed command left behind, under its own run_id and instant."""
     for journal in sorted(_journal(session).glob("*.json")):
-        _decide(session, Run(**json.loads(journal.read_text())))
+        run = Run(**json.loads(journal.read_text()))
+        if is_appended(session.spark, "state.runs", run.run_id):
+            # killed after its row was written: only the marts may lag behind
+            open_run(session, run)
+            session.run_models(*DECISION_MARTS, "last_run")
+        else:
+            _decide(session, run)
         journal.unlink()
 
 

@@ -16,8 +16,10 @@ from moldau.engine import spark as engine
 from moldau.engine.dbt import DbtResult, dbt, helpers_under, parse_early
 from moldau.project import SEEDS
 from moldau.settings import Settings
-from moldau.warehouse.create import create
+from moldau.warehouse.create import create, is_initialised
 from moldau.warehouse.lock import locked
+
+ABOUT_A_RUN = {"ruleset_differences", "table_status"}  # marts that tell of one run alone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,26 +60,45 @@ class Session:
 @contextlib.contextmanager
 def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> Iterator[Session]:
     """Lock the warehouse, start Spark, make or register the tables, finish what was interrupted."""
-    from moldau.loading.journal import finish_interrupted
-    from moldau.runs.decide import finish_interrupted_runs
-
     warehouse = settings.warehouse.resolve()
     with locked(warehouse, command, wait_seconds):
         parse_early(warehouse)
         spark = engine.start(warehouse)
-        create(spark, warehouse)
+        is_new = not is_initialised(warehouse)
+        made = create(spark, warehouse)
         session = Session(settings, warehouse, spark)
-        _seed(session)
-        finish_interrupted(session)
-        finish_interrupted_runs(session)
+        seed(session, is_lost=any(table.database == "seeds" for table in made))
+        finish_interrupted_work(session)
+        if not is_new:
+            rebuild_marts(session, [table.name for table in made if table.database == "marts"])
         yield session
 
 
-def _seed(session: Session) -> None:
+def finish_interrupted_work(session: Session) -> None:
+    """Finish what a killed or failed command left behind; every verb that writes begins so."""
+    from moldau.loading.journal import finish_interrupted
+    from moldau.runs.decide import finish_interrupted_runs
+
+    finish_interrupted(session)
+    finish_interrupted_runs(session)
+
+
+def rebuild_marts(session: Session, names: Sequence[str]) -> None:
+    """Fill these marts, which were missing, with what they would hold after the last run."""
+    from moldau.runs.decide import known_clusters
+    from moldau.runs.run import Run, next_run_id, now_ms, open_run
+
+    lost, clusters = set(names) - ABOUT_A_RUN, known_clusters(session)
+    if lost and clusters:
+        open_run(session, Run(next_run_id(session, "compare"), "compare", clusters, now_ms()))
+        session.run_models(*sorted(lost))
+
+
+def seed(session: Session, is_lost: bool) -> None:
     """Load the look-up tables again when their files differ from what was loaded last."""
     files = sorted(SEEDS.glob("*.csv"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     marker = session.warehouse / "_moldau" / "seeds.sha256"
-    if not marker.exists() or marker.read_text() != digest:
+    if is_lost or not marker.exists() or marker.read_text() != digest:
         session.dbt("seed")
         marker.write_text(digest)

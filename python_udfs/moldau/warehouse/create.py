@@ -26,16 +26,22 @@ def is_initialised(warehouse: Path) -> bool:
     return (warehouse / "state" / "runs" / "_delta_log").is_dir()
 
 
-def create(spark: SparkSession, warehouse: Path) -> None:
-    """Create what is missing of a new warehouse; on one that exists, only register."""
+def create(spark: SparkSession, warehouse: Path) -> list[Table]:
+    """Create what is missing of a new warehouse; on one that exists, only register.
+
+    Gives the tables that were made: of a warehouse that exists those that can be rebuilt.
+    """
     is_new = not is_initialised(warehouse)
     for schema in [*dict.fromkeys(table.database for table in tables().values()), "run"]:
         folder = warehouse / ("_moldau/run" if schema == "run" else schema)
         spark.sql(f"create schema if not exists {schema} location '{_quoted(folder)}'")
     # state.runs is made last: its presence says that the others are there
     ordered = sorted(tables().values(), key=lambda table: table.full_name == "state.runs")
-    for table in ordered:
-        _register(spark, warehouse, table, may_create=is_new or table.database in DERIVED)
+    return [
+        table
+        for table in ordered
+        if _is_made(spark, warehouse, table, may_create=is_new or table.database in DERIVED)
+    ]
 
 
 def register(spark: SparkSession, warehouse: Path) -> None:
@@ -61,7 +67,8 @@ def register_table(spark: SparkSession, warehouse: Path, database: str, name: st
     )
 
 
-def _register(spark: SparkSession, warehouse: Path, table: Table, may_create: bool) -> None:
+def _is_made(spark: SparkSession, warehouse: Path, table: Table, may_create: bool) -> bool:
+    """Register the table; true when it had to be made first."""
     folder = warehouse / table.database / table.name
     damage = find_damage(warehouse, table)
     if damage and table.database in DERIVED:
@@ -70,8 +77,9 @@ def _register(spark: SparkSession, warehouse: Path, table: Table, may_create: bo
         raise MoldauError(damage)
     if folder.exists():
         register_table(spark, warehouse, table.database, table.name)
-    else:
-        spark.sql(create_statement(table, folder))
+        return False
+    spark.sql(create_statement(table, folder))
+    return True
 
 
 def create_statement(table: Table, folder: Path) -> str:

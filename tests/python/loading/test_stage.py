@@ -1,0 +1,25 @@
+"""Staging reads files and starts no Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from moldau.loading.shapes import SHAPES
+from moldau.loading.stage import Staged, stage
+
+SAMPLE = Path(__file__).resolve().parents[3] / "samples" / "west" / "open_transactions.jsonl"
+
+
+def test_a_snapshot_is_whole_or_nothing(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(SAMPLE.read_text().splitlines()[0] + "\nnot json\n")
+    kind = "open_transactions"
+    whole = Staged(tmp_path / "whole", "00000001-load", kind, "west")
+    stage(whole, [SAMPLE], SHAPES[kind])
+    assert whole.rows == len(SAMPLE.read_text().splitlines())
+    part = Staged(tmp_path / "part", "00000002-load", kind, "west")
+    stage(part, [SAMPLE, bad], SHAPES[kind])
+    assert (part.rows, part.refused_files) == (0, [str(bad)])
+    assert list(part.rows_folder.glob("*")) == []
+    assert json.loads((part.folder / "load.json").read_text())["rows"] == 0

@@ -1,0 +1,61 @@
+"""What a killed command or a lost table leaves for the next command to mend."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict
+
+from spark_support import fold_records, read_capture, rows, with_clusters
+
+from moldau.runs.compare import compare
+from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.run import next_run_id
+from moldau.runs.session import Session, rebuild_marts, seed
+from moldau.warehouse.create import create
+from moldau.warehouse.durable import write_durably
+
+AT_MS = 1_800_000_000_000
+
+
+def test_a_run_that_wrote_its_row_is_not_closed_twice(session: Session) -> None:
+    session = with_clusters(session, {"owed": "{}"})
+    fold_records(session, {"owed": read_capture("cleanup-noplugin")})
+    run = decide(session, "cycle", ["owed"], AT_MS, is_dry_run=True)
+    journal = session.warehouse / "_moldau" / "runs" / f"{run.run_id}.json"
+    write_durably(journal, json.dumps(asdict(run)))
+    finish_interrupted_runs(session)
+    assert not journal.exists()
+    of_run = f"from state.runs where run_id = '{run.run_id}'"
+    assert rows(session, f"select count(*) {of_run}") == [(1,)]
+
+
+def test_a_compare_after_one_that_was_killed(session: Session) -> None:
+    session = with_clusters(session, {"owed": "{}"})
+    left = session.warehouse / "_moldau" / "compare" / next_run_id(session, "compare") / "a"
+    left.mkdir(parents=True)
+    (left / "part-0.parquet").write_bytes(b"half a file")
+    run = compare(session, "groups", ("kip_1331_v1", "kafka_4_4"), ["owed"], AT_MS)
+    assert run.run_id == left.parent.name
+    assert rows(
+        session, f"select counts['differences'] from state.runs where run_id = '{run.run_id}'"
+    ) == [(run.counts["differences"],)]
+
+
+def test_lost_seeds_and_marts_are_filled_again(session: Session) -> None:
+    tables = {"seeds.rule_sets": "true", "marts.decisions": "cluster_id = 'owed'"}
+
+    def count() -> dict[str, int]:
+        statement = "select count(*) from {} where {}"
+        return {t: rows(session, statement.format(t, w))[0][0] for t, w in tables.items()}
+
+    before = count()
+    assert all(before.values())
+    for name in tables:
+        session.spark.sql(f"drop table {name}")
+        shutil.rmtree(session.warehouse / name.replace(".", "/"))
+    made = create(session.spark, session.warehouse)
+    assert {table.full_name for table in made} == set(tables)
+    seed(session, is_lost=True)
+    rebuild_marts(session, ["decisions"])
+    assert count() == before
