@@ -1,21 +1,15 @@
 {# The groups whose decisions are to be made anew, and why. `state_groups`, `decided` and `clusters` are what the model
    has imported under these names. #}
 {% macro groups_due() %}
-{# a run that was killed half-way is finished under its own id: what it wrote already is no mark #}
 last_decided as (
 
     select
-        decided.cluster_id,
-        max(decided.run_id) as run_id
+        cluster_id,
+        max(run_id) as run_id
 
     from decided
 
-    inner join clusters
-        on decided.cluster_id = clusters.cluster_id
-
-    where decided.run_id < clusters.run_id
-
-    group by decided.cluster_id
+    group by cluster_id
 
 ),
 
@@ -34,9 +28,16 @@ changed_since as (
     left join last_decided
         on state_groups.cluster_id = last_decided.cluster_id
 
+    left join decided
+        on
+            state_groups.cluster_id = decided.cluster_id
+            and state_groups.group_id = decided.group_id
+
+    {# a live group without a decision: a run was killed before it inserted the new ones #}
     where
         last_decided.run_id is null
         or state_groups.changed_in_run_id > last_decided.run_id
+        or (decided.group_id is null and not state_groups.is_deleted)
         or clusters.run_kind = 'compare'
 
 ),

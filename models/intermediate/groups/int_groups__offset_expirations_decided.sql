@@ -3,6 +3,8 @@
     alias='offset_expirations',
     materialized='merge_into',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
+    matched_condition=differs(['ruleset', 'settings_hash', 'decision', 'reason_code', 'expiry_clock', 'expires_at_ms'])
+        ~ ' or t.decided_at_ms > s.decided_at_ms',
     delete_when='s.is_gone',
     insert_when='not s.is_gone'
 ) }}

@@ -105,13 +105,17 @@ def test_decisions_are_changed_deleted_and_inserted(ballast: Session) -> None:
     run = Run(next_run_id(session, "sweep"), "sweep", ["big"], 2, is_dry_run=True)
     open_run(session, run)
     session.run_models("int_groups__offset_expirations_decided")
-    assert rows(
-        session,
+    decided = (
         "select group_id, topic_name, run_id, reason_code, previous_reason_code "
-        f"from {DECIDED} where cluster_id = 'big' order by 1, 2",
-    ) == [
+        f"from {DECIDED} where cluster_id = 'big' order by 1, 2"
+    )
+    expected = [
         ("due", "decided", run.run_id, "RETENTION_NOT_ELAPSED", "SUBSCRIBED"),
         ("due", "new", run.run_id, "RETENTION_NOT_ELAPSED", None),
         ("not due", "decided", "old", "SUBSCRIBED", None),
     ]
+    assert rows(session, decided) == expected
     assert [row[1] for row in last_commits(session, DECIDED, 2)] == ["WRITE", "MERGE"]
+    open_run(session, Run("99999999-sweep", "sweep", ["big"], 3, is_dry_run=True))
+    session.run_models("int_groups__offset_expirations_decided")
+    assert rows(session, decided) == expected, "what says the same keeps its run"
