@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy
 import pyarrow as pa
 
+from moldau.records.encode import encode_key, encode_value
+from moldau.records.flat import group_records
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python_udfs"), str(ROOT / "tests" / "python" / "records")]
+sys.path.insert(0, str(ROOT / "tests" / "python" / "records"))
 
 from row_decoder import decode_row  # noqa: E402
-
-from moldau.records.encode import encode_key, encode_value  # noqa: E402
-from moldau.records.flat import group_records  # noqa: E402
 
 CAPTURES = ROOT / "tests" / "fixtures" / "captures"
 STREAMS_TYPES = (17, 19, 20, 21, 22, 23)

@@ -22,7 +22,6 @@ import platform
 import re
 import shutil
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -35,19 +34,17 @@ import pyarrow as pa
 import pyarrow.parquet
 from pyspark.sql import SparkSession
 
+from moldau.engine.dbt import compiled_models
+from moldau.loading.journal import load
+from moldau.reading.delta import connect_duckdb
+from moldau.records.encode import encode_key, encode_value
+from moldau.runs.decide import DECIDES, decide
+from moldau.runs.run import Run, open_run, settings_models
+from moldau.runs.session import Session, open_session
+from moldau.settings import load_settings
+
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
-sys.path.insert(0, str(ROOT / "python_udfs"))
-
-from moldau.engine.dbt import compiled_models  # noqa: E402
-from moldau.loading.journal import load  # noqa: E402
-from moldau.reading.delta import connect_duckdb  # noqa: E402
-from moldau.records.encode import encode_key, encode_value  # noqa: E402
-from moldau.runs.decide import DECIDES, decide  # noqa: E402
-from moldau.runs.run import Run, open_run, settings_models  # noqa: E402
-from moldau.runs.session import Session, open_session  # noqa: E402
-from moldau.settings import load_settings  # noqa: E402
-
 OFFSETS = 20
 BIG = 1_000_000  # groups of which one run must do
 AT_MS = 1_800_000_000_000

@@ -1,4 +1,5 @@
-{# When an offset expires (inclusive), null without a clock. A sum past bigint means never; the time of an unreadable commit is not known. #}
+{# When an offset expires (inclusive), null without a clock. A sum past bigint means never; the time of
+   an unreadable commit is not known. #}
 {% macro expires_at_ms(timed) %}
     case {{ timed }}.expiry_clock
         when 'explicit' then {{ timed }}.expire_at_ms

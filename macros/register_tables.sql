@@ -1,7 +1,11 @@
+{% macro warehouse_folder() %}
+    {{ return(run_query("set spark.sql.warehouse.dir").rows[0][1]) }}
+{% endmacro %}
+
 {# Tell the in-memory catalog where the warehouse's tables lie, as the command line does itself.
    An unregistered table would look absent. #}
 {% macro register_tables() %}
-    {%- set warehouse = run_query("set spark.sql.warehouse.dir").rows[0][1] -%}
+    {%- set warehouse = warehouse_folder() -%}
     {%- do run_query("select 1 from text.`" ~ warehouse ~ "/state/runs/_delta_log` limit 0") -%}
     {%- do run_query("create schema if not exists run location '" ~ warehouse ~ "/_moldau/run'") -%}
     {%- set tables = [] -%}

@@ -56,16 +56,16 @@
     {%- set changes = write_list(model.alias, source_sql) -%}
     {%- set keys = config.require('unique_key') -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
-    {%- set inserted = [] -%}
+    {%- set inserted = 0 -%}
     {%- if insert_when -%}
         {%- set new_rows = write_list(model.alias ~ '_new', new_rows_sql(into, changes)) -%}
-        {%- do inserted.append(run_query('select count(*) from ' ~ new_rows).rows[0][0] | int) -%}
+        {%- set inserted = run_query('select count(*) from ' ~ new_rows).rows[0][0] | int -%}
     {%- endif -%}
     {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true)) -%}
-    {%- if inserted | sum -%}
+    {%- if inserted -%}
         {%- do run_query(insert_sql(into, 'select * from ' ~ new_rows, 'append')) -%}
     {%- endif -%}
-    {{ return(merged + inserted | sum) }}
+    {{ return(merged + inserted) }}
 {% endmacro %}
 
 {% macro new_rows_sql(into, changes) %}

@@ -12,7 +12,7 @@ create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ 
 
 {# Writes the rows over those of the run before; returns the relation that reads them. #}
 {% macro write_list(name, sql) %}
-    {%- set folder = run_query('set spark.sql.warehouse.dir').rows[0][1] ~ '/_moldau/run/' ~ name -%}
+    {%- set folder = warehouse_folder() ~ '/_moldau/run/' ~ name -%}
     {%- do run_query("insert overwrite directory '" ~ folder ~ "' using parquet\n" ~ sql) -%}
     {{ return('parquet.`' ~ folder ~ '`') }}
 {% endmacro %}

@@ -7,6 +7,8 @@
     insert_when='not s.is_gone'
 ) }}
 
+{# offsets first: groups are due until this table is written, so after a kill
+   the offsets are decided again #}
 -- depends_on: {{ ref('int_run__folded') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 

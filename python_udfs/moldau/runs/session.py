@@ -88,8 +88,8 @@ def rebuild_marts(session: Session, names: Sequence[str]) -> None:
     from moldau.runs.decide import known_clusters
     from moldau.runs.run import Run, next_run_id, now_ms, open_run
 
-    lost, clusters = set(names) - ABOUT_A_RUN, known_clusters(session)
-    if lost and clusters:
+    lost = set(names) - ABOUT_A_RUN
+    if lost and (clusters := known_clusters(session)):
         open_run(session, Run(next_run_id(session, "compare"), "compare", clusters, now_ms()))
         session.run_models(*sorted(lost))
 
