@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.runs.decide import scope_of
-from moldau.runs.run import Run, close_run, next_run_id, open_run
+from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.settings.rule_sets import rule_sets
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def compare(
         session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
         sides.append(f"select '{side}' as side, * from parquet.`{path}`")
     session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
-    session.run_models("ruleset_differences")
+    session.run_models(*settings_models(session, run), "ruleset_differences")
     differences = session.sql("select count(*) from marts.ruleset_differences")[0][0]
     run.counts = {"differences": differences}
     close_run(session, run, [])

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+PROJECT = Path(__file__).resolve().parents[3]
+SAMPLES = PROJECT / "samples"
 WEST_AT = "2026-11-21T07:56:22.363Z"
 
 LINES = f"""
@@ -37,8 +38,12 @@ nonsense
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("cli")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cli")
+
+
+@pytest.fixture(scope="module")
+def answers(folder: Path) -> list[dict[str, Any]]:
     bad = folder / "bad.jsonl"
     good = (SAMPLES / "east" / "__consumer_offsets.jsonl").read_text().splitlines()[0]
     elsewhere = good.replace('"partition":0', '"partition":7')
@@ -61,9 +66,19 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 def moldau(*words: str) -> subprocess.CompletedProcess[str]:
+    return python("from moldau.cli import main; main()", *words)
+
+
+def python(program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
-    command = [sys.executable, "-c", "from moldau.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True,
+        text=True,
+        env=environment | variables,
+        cwd=PROJECT,
+        timeout=900,
+    )
 
 
 def test_each_line_answers_with_its_exit_code(answers: list[dict[str, Any]]) -> None:
@@ -110,3 +125,51 @@ def test_explain_names_the_open_transaction(answers: list[dict[str, Any]]) -> No
 
 def test_spark_sql_answers_too(answers: list[dict[str, Any]]) -> None:
     assert json.loads(answers[12]["output"]) == [{"groups": 14}]
+
+
+def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
+    answers: list[dict[str, Any]], folder: Path
+) -> None:
+    decided = count_decisions(folder)
+    assert decided["made by dbt"] == 0
+    dbt(folder, "run", "--select", "+int_groups__decisions_gathered")
+    decided = count_decisions(folder)
+    assert decided["made by dbt"] > 0, "at now other offsets have expired"
+    assert decided["of these recorded"] == 0
+    dbt(folder, "run")
+    recorded = count_decisions(folder)
+    assert recorded["of these recorded"] == recorded["made by dbt"] == decided["made by dbt"]
+    dbt(folder, "test", "--select", "assert_changes_end_in_the_current_decision")
+
+
+def dbt(folder: Path, *words: str) -> None:
+    """dbt as a person types it in the project, with no moldau around it."""
+    program = "from dbt.cli.main import cli; cli()"
+    paths = ("--profiles-dir", "profiles", "--target-path", str(folder / "target"))
+    warehouse = str(folder / "w")
+    told = python(program, words[0], *paths, *words[1:], MOLDAU_WAREHOUSE=warehouse)
+    assert told.returncode == 0, told.stdout
+
+
+def count_decisions(folder: Path) -> dict[str, int]:
+    """Decisions that a plain dbt run changed, and how many stand in the history."""
+    statement = """
+        select count(*) as "made by dbt", count(recorded.run_id) as "of these recorded"
+        from (
+            select cluster_id, 'sweep ' || group_id as subject, changed_in_run_id
+            from decisions.group_sweeps
+            union all
+            select cluster_id, 'cleanup ' || group_id, changed_in_run_id
+            from decisions.cleanup_eligibility
+        ) as decided
+        left join history.decision_changes as recorded
+            on decided.cluster_id = recorded.cluster_id
+            and decided.subject = recorded.subject
+            and decided.changed_in_run_id = recorded.run_id
+        where decided.changed_in_run_id like '%~dbt-%'
+    """
+    warehouse = ("--warehouse", str(folder / "w"), "--format", "json")
+    told = moldau("sql", "--engine", "duckdb", statement, *warehouse)
+    assert told.returncode == 0, told.stderr
+    counts: dict[str, int] = json.loads(told.stdout)[0]
+    return counts

@@ -31,12 +31,14 @@ def test_a_run_that_wrote_its_row_is_not_closed_twice(session: Session) -> None:
 
 
 def test_a_compare_after_one_that_was_killed(session: Session) -> None:
-    session = with_clusters(session, {"owed": "{}"})
+    session = with_clusters(session, {"compared": "{}"})
     left = session.warehouse / "_moldau" / "compare" / next_run_id(session, "compare") / "a"
     left.mkdir(parents=True)
     (left / "part-0.parquet").write_bytes(b"half a file")
-    run = compare(session, "groups", ("kip_1331_v1", "kafka_4_4"), ["owed"], AT_MS)
+    run = compare(session, "groups", ("kip_1331_v1", "kafka_4_4"), ["compared"], AT_MS)
     assert run.run_id == left.parent.name
+    in_force = "from state.settings where cluster_id = 'compared' and valid_to_ms is null"
+    assert rows(session, f"select count(*) {in_force}") == [(1,)]
     assert rows(
         session, f"select counts['differences'] from state.runs where run_id = '{run.run_id}'"
     ) == [(run.counts["differences"],)]

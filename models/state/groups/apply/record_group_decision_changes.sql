@@ -8,9 +8,9 @@
 
 with
 
-parameters as (
+runs as (
 
-    select * from {{ ref('stg_run__parameters') }}
+    select * from {{ ref('stg_state__runs') }}
 
 ),
 
@@ -24,6 +24,18 @@ decisions as (
 recorded as (
 
     select * from {{ ref('stg_history__decision_changes') }}
+
+),
+
+{# the run itself has no row yet; a plain `dbt run` never has one, and what
+   it left unrecorded when it was killed comes with the next run #}
+last_decided as (
+
+    select coalesce(max(runs.run_id), '') as run_id
+
+    from runs
+
+    where runs.kind in ('cycle', 'sweep')
 
 ),
 
@@ -50,10 +62,9 @@ decisions_changed as (
             and decisions.subject = recorded.subject
             and decisions.changed_in_run_id = recorded.run_id
 
-    {# one row of literals becomes a literal, by which Delta skips files #}
     where
         decisions.changed_in_run_id
-        = (select parameters.run_id from parameters)
+        > (select last_decided.run_id from last_decided)
 
 )
 
