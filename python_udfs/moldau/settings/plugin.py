@@ -1,71 +1,81 @@
-"""Which topology description plugin a cluster uses: its name is checked when settings load."""
+"""Which topology description plugin a cluster uses, checked when settings load."""
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-from typing import Any
+import math
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from moldau.plugins.registry import (
+    DEFAULT_TIMEOUT_SECONDS,
+    UnusablePlugin,
+    check_options,
+    plugin_class,
+)
 from moldau.settings.fields import Section
 from moldau.settings.problems import suggestion
 
-ENTRY_POINT_GROUP = "moldau.topology_plugins"
-BUILT_IN = ("delta", "directory", "webhook")
 _SECRET_WORDS = ("password", "secret", "token", "key", "authorization", "credential", "headers")
 
 
+def _seconds(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or value <= 0:
+        raise PydanticCustomError("seconds", "a number of seconds above 0")
+    return float(value)
+
+
 class PluginSettings(Section):
-    """`name` and, beside it, the options that the plugin is constructed with."""
+    """`name`, how long a call may take, and the options that the plugin is constructed with."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     name: str
+    timeout_seconds: Annotated[float, BeforeValidator(_seconds)] = DEFAULT_TIMEOUT_SECONDS
 
     @field_validator("name")
     @classmethod
     def _can_be_loaded(cls, name: str) -> str:
-        if name not in BUILT_IN:
-            _load(name)
+        try:
+            plugin_class(name)
+        except UnusablePlugin as problem:
+            raise _not_allowed(problem, name) from problem
         return name
+
+    @model_validator(mode="after")
+    def _takes_its_options(self) -> PluginSettings:
+        """An option that the constructor does not know, or lacks, is told by its own key."""
+        try:
+            check_options(self.name, self.options)
+        except UnusablePlugin as problem:
+            key = problem.key
+            wrong = InitErrorDetails(
+                type="missing" if problem.allowed is None else _not_allowed(problem, key),
+                loc=(key,),
+                input=_masked(key, self.options.get(key)),
+            )
+            raise ValidationError.from_exception_data("plugin", [wrong]) from problem
+        return self
 
     @property
     def options(self) -> dict[str, Any]:
-        """Everything under `plugin:` except the name."""
+        """Everything under `plugin:` except the name and the time-out."""
         return dict(self.model_extra or {})
 
     def effective(self) -> dict[str, Any]:
-        """Name and options for the records of a run; values that look secret are masked."""
-        shown = {
-            option: "***" if any(word in option.lower() for word in _SECRET_WORDS) else value
-            for option, value in self.options.items()
-        }
+        """What was given, for the records of a run; values that look secret are masked."""
+        shown = {option: _masked(option, value) for option, value in self.options.items()}
+        if "timeout_seconds" in self.model_fields_set:
+            shown["timeout_seconds"] = self.timeout_seconds
         return {"name": self.name, **shown}
 
 
-def _load(name: str) -> None:
-    """Refuse a plugin that is not installed or whose module does not import."""
-    found = list(entry_points(group=ENTRY_POINT_GROUP))
-    matching = [entry for entry in found if entry.name == name]
-    if not matching:
-        names = tuple(sorted({*BUILT_IN, *(entry.name for entry in found)}))
-        raise PydanticCustomError(
-            "plugin",
-            "{allowed}",
-            {
-                "allowed": f"one of {', '.join(names)}, or another installed entry point of group "
-                f"{ENTRY_POINT_GROUP}{suggestion(name, names)}"
-            },
-        )
-    try:
-        matching[0].load()
-    except Exception as error:
-        raise PydanticCustomError(
-            "plugin",
-            "{allowed}",
-            {
-                "allowed": f"a plugin that can be loaded ({matching[0].value} fails with "
-                f"{type(error).__name__}: {' '.join(str(error).split())})"
-            },
-        ) from error
+def _masked(option: str, value: Any) -> Any:
+    return "***" if any(word in option.lower() for word in _SECRET_WORDS) else value
+
+
+def _not_allowed(problem: UnusablePlugin, given: str) -> PydanticCustomError:
+    allowed = f"{problem.allowed}{suggestion(given, problem.known)}"
+    return PydanticCustomError("plugin", "{allowed}", {"allowed": allowed})

@@ -158,7 +158,7 @@ def test_a_section_whose_lines_are_commented_out_is_empty(tmp_path: Path) -> Non
         ),
         (
             "clusters: {east: {plugin: {name: direktory}}}",
-            "one of delta, directory, webhook",
+            "one of delta, directory,",
         ),
         ("clusters: {east: {plugin: {path: x}}}", "clusters.east.plugin.name is missing"),
         ("clusters: {east: {authority: me}}", "one of broker, moldau"),
