@@ -33,10 +33,10 @@ changed_since as (
             state_groups.cluster_id = decided.cluster_id
             and state_groups.group_id = decided.group_id
 
-    {# a live group without a decision: a run was killed before it inserted the new ones #}
+    {# `=`: that run applied what it had decided. A live group without a decision: a run was killed before it inserted the new ones #}
     where
         last_decided.run_id is null
-        or state_groups.changed_in_run_id > last_decided.run_id
+        or state_groups.changed_in_run_id >= last_decided.run_id
         or (decided.group_id is null and not state_groups.is_deleted)
         or clusters.run_kind = 'compare'
 

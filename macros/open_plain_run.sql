@@ -23,6 +23,7 @@
             'open_transactions': 'state.open_transactions',
             'partition_states': 'state.partition_states',
             'finished': 'state.runs',
+            'slice': '(select 0 as slice_index)',
             'compared': "(select '' as side, '' as domain, '' as cluster_id, '' as subject, '' as ruleset, '' as decision, '' as reason_code, 0L as decided_at_ms)",
             'table_status': "(select '' as table_name, 0L as row_count, 0L as file_count, 0L as size_bytes, 0L as table_version, 0L as written_at_ms)",
         } -%}

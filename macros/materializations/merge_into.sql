@@ -8,12 +8,15 @@
      matched_condition    predicate on t (target) and s (source) under which a row may change
      update_set           {column: expression}, default every column; false = never
      insert_when          predicate on s for new rows; false = never insert
+     in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
 {% materialization merge_into, adapter='spark' %}
     {%- set into = config.get('into', model.schema ~ '.' ~ model.alias) -%}
     {%- set write = config.get('write', 'merge') -%}
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
+    {%- elif config.get('in_slices_of') -%}
+        {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
         {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
         {%- if bytes == 0 and not config.get('insert_when', true) -%}
@@ -29,6 +32,15 @@
     {%- endif -%}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
+
+{% macro append_in_slices(into, source_sql) %}
+    {%- set last = run_query('select coalesce(max(slice_index), -1) from ' ~ ref(config.get('in_slices_of'))).rows[0][0] -%}
+    {%- for slice in range(last + 1) -%}
+        {%- do run_query('create or replace view run.slice as select ' ~ slice ~ ' as slice_index') -%}
+        {%- do run_query(insert_sql(into, source_sql, 'append')) -%}
+    {%- endfor -%}
+    {%- do store_raw_result('main', message='APPEND ' ~ (last + 1) ~ ' slices', code='APPEND', rows_affected=0) -%}
+{% endmacro %}
 
 {% macro is_run_open() %}
     {{ return(run_query('select is_open from run.parameters').rows[0][0]) }}

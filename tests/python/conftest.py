@@ -7,7 +7,9 @@ the rest fills in.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from xdist.remote import Producer
@@ -23,18 +25,25 @@ SESSION = {
     "loading/test_big_tables.py",
     "loading/test_fold.py",
     "loading/test_load.py",
+    "runs/test_cycle.py",
     "runs/test_what_is_owed.py",
     "test_dbt.py",
     "test_models_in_spark.py",
     "warehouse/test_create.py",
 }
 LONG = PROCESSES | SESSION
+# an installed distribution, as far as Python can tell: it brings the plugin `scripted`
+DISTRIBUTION = str(Path(__file__).parent / "plugin_distribution")
 
 
 @pytest.fixture(scope="session")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A warehouse that all tests share, each with clusters of its own names."""
     os.environ.setdefault("MOLDAU_DRIVER_MEMORY", "2g")
+    sys.path.append(DISTRIBUTION)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [os.environ.get("PYTHONPATH"), DISTRIBUTION])
+    )
     warehouse = tmp_path_factory.mktemp("moldau") / "warehouse"
     with open_session(load_settings(None, warehouse), "pytest") as opened:
         yield opened

@@ -16,6 +16,7 @@ from manifest_support import Model, Project, project
 
 from moldau.loading.journal import FOLDS
 from moldau.project import ROOT, SEEDS
+from moldau.runs.apply import APPLIES
 from moldau.runs.decide import DECIDES
 from moldau.runs.marts import DECISION_MARTS, STATE_MARTS
 
@@ -34,7 +35,7 @@ READS: dict[str, set[str]] = {
 # what it may name in `-- depends_on:`, for the order alone
 WAITS_FOR: dict[str, set[str]] = {
     "staging": set(),
-    "helper": set(),
+    "helper": {"apply"},  # a list of what is left to do
     "decision": {"barrier", "decision"},
     "barrier": {"fold", "decision", "apply"},
     "fold": {"fold"},
@@ -44,7 +45,7 @@ WAITS_FOR: dict[str, set[str]] = {
 # sources that marts may see: what is there, never what a load brings
 SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__compared"}
 RUN_MARTS = {"table_status", "last_run"}
-STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "clear_", "tombstone_", "close_")
+STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
 # words that stand before a parenthesis and call nothing, and functions that only SQL has
 NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
 NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists"}
@@ -221,6 +222,10 @@ def test_models_are_short(models: list[Model]) -> None:
         *(
             (f"decide_{kind}", {"record_settings", *names, "record_group_decision_changes"})
             for kind, names in DECIDES.items()
+        ),
+        *(
+            (f"apply_{kind}", {model for models, _ in steps for model in models})
+            for kind, steps in APPLIES.items()
         ),
         ("state_marts", set(STATE_MARTS)),
         ("decision_marts", set(DECISION_MARTS)),

@@ -28,9 +28,14 @@ clusters_configured as (
         parameters.kind as run_kind,
         rule_sets.ruleset,
         rule_sets.offsets_condition,
+        rule_sets.uses_uncertain_epoch,
         settings.settings_hash,
         settings.offsets_retention_ms,
+        settings.authority,
         settings.has_plugin,
+        settings.authority = 'moldau'
+        and parameters.is_open
+        and not parameters.is_dry_run as is_applied,
         parameters.at_ms as decided_at_ms
 
     from settings

@@ -3,7 +3,7 @@
     alias='offset_expirations',
     materialized='merge_into',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    matched_condition=differs(['ruleset', 'settings_hash', 'decision', 'reason_code', 'expiry_clock', 'expires_at_ms'])
+    matched_condition=differs(['ruleset', 'settings_hash', 'decision', 'reason_code', 'expiry_clock', 'expires_at_ms', 'observed_log_offset'])
         ~ ' or t.decided_at_ms > s.decided_at_ms',
     delete_when='s.is_gone',
     insert_when='not s.is_gone'
@@ -37,7 +37,7 @@ all_decided as (
 
 {{ changes_told(
     key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    told=['expiry_clock', 'expires_at_ms']
+    told=['expiry_clock', 'expires_at_ms', 'observed_log_offset']
 ) }}
 
 select * from changes_told

@@ -44,6 +44,7 @@ offset_expirations_reasoned as (
         reason_code,
         expiry_clock,
         expires_at_ms,
+        observed_log_offset,
         decided_at_ms
 
     from offsets_reasoned

@@ -53,6 +53,7 @@ clocks_chosen as (
         clusters.decided_at_ms,
         live_offsets.commit_at_ms,
         live_offsets.expire_at_ms,
+        live_offsets.commit_log_offset as observed_log_offset,
         live_groups.empty_since_at_ms
 
     from live_offsets
@@ -89,6 +90,7 @@ offsets_timed as (
         has_pending_transaction,
         is_readable,
         {{ expires_at_ms('clocks_chosen') }} as expires_at_ms,
+        observed_log_offset,
         decided_at_ms
 
     from clocks_chosen

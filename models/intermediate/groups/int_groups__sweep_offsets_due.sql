@@ -28,6 +28,7 @@ offsets_due as (
         offset_expirations.reason_code,
         offset_expirations.expiry_clock,
         offset_expirations.expires_at_ms,
+        offset_expirations.observed_log_offset,
         offset_expirations.decided_at_ms
 
     from offset_expirations

@@ -23,7 +23,8 @@ renamed as (
         changed_in_run_id,
         expiry_clock,
         decided_at_ms,
-        expires_at_ms
+        expires_at_ms,
+        observed_log_offset
 
     from offset_expirations
 

@@ -32,7 +32,8 @@ renamed as (
         tombstone_log_offset,
         last_commit_log_offset,
         changed_in_run_id,
-        epochs_written_in_run_id
+        epochs_written_in_run_id,
+        description_settled_in_run_id
 
     from groups
 

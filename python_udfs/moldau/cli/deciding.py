@@ -25,8 +25,8 @@ def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def deciding_verb(kind: str, decides: str, table: str) -> click.Command:
-    """The verb `moldau KIND`; `decides` ends the sentence "Decide ..." of its help."""
+def deciding_verb(kind: str, decides: str, applies: str, table: str) -> click.Command:
+    """The verb `moldau KIND`; `decides` and `applies` end sentences of its help."""
 
     @click.command(
         name=kind,
@@ -34,6 +34,7 @@ def deciding_verb(kind: str, decides: str, table: str) -> click.Command:
 
         Every candidate gets a row in decisions.{table} with its reason: see `moldau show` and
         `moldau explain`. All loaded records count; --at is the decision clock only.
+        Of clusters with `authority: moldau` the run then {applies}.
 
         \b
         Example:
@@ -54,6 +55,7 @@ def deciding_verb(kind: str, decides: str, table: str) -> click.Command:
         output_format: str,
         wait: float,
     ) -> None:
+        from moldau.runs.apply import FAILURES
         from moldau.runs.decide import decide
         from moldau.runs.run import now_ms
 
@@ -63,14 +65,18 @@ def deciding_verb(kind: str, decides: str, table: str) -> click.Command:
             dry = ", dry run" if dry_run else ""
             click.echo(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
             write_rows(("count", "subjects"), list(run.counts.items()), "table")
-            return
-        row = {
-            "run_id": run.run_id,
-            "cluster_ids": run.cluster_ids,
-            "decided_at_ms": run.at_ms,
-            "is_dry_run": run.is_dry_run,
-            **run.counts,
-        }
-        write_rows(list(row), [list(row.values())], output_format)
+        else:
+            row = {
+                "run_id": run.run_id,
+                "cluster_ids": run.cluster_ids,
+                "decided_at_ms": run.at_ms,
+                "is_dry_run": run.is_dry_run,
+                **run.counts,
+            }
+            write_rows(list(row), [list(row.values())], output_format)
+        failed = sum(run.counts.get(name, 0) for name in FAILURES)
+        if failed:
+            click.echo(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
+            click.get_current_context().exit(2)
 
     return verb

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from moldau.errors import MoldauError
 
-DATABASES = ("raw", "decoded", "state", "decisions", "history", "marts", "seeds")
+DATABASES = ("raw", "decoded", "state", "decisions", "history", "plugin", "marts", "seeds")
 _CATALOG_WORDS = ("information_schema", "show", "describe", "desc ", "duckdb_")
 
 

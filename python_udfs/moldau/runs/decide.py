@@ -1,4 +1,4 @@
-"""One run of a kind that decides: cycle and sweep."""
+"""One run of a kind that decides, and applies what it decided: cycle and sweep."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.loading.append import is_appended
+from moldau.runs.apply import apply
+from moldau.runs.faults import die_at, fault
 from moldau.runs.marts import DECISION_MARTS
 from moldau.runs.run import Run, close_run, literal, next_run_id, open_run, settings_models
 from moldau.warehouse.durable import write_durably
@@ -32,43 +34,55 @@ def decide(
 ) -> Run:
     """Decide at one instant for these clusters, or for every known one, and write the run's row.
 
-    Raises MoldauError for a cluster that is unknown, and where moldau would have to apply what
-    was decided.
+    What is decided is applied to clusters under `authority: moldau`, unless `is_dry_run`.
+    Raises MoldauError for a cluster that is unknown.
     """
+    fault()
     scope = scope_of(session, clusters)
     run = Run(next_run_id(session, kind), kind, scope, at_ms, is_dry_run=is_dry_run)
-    if not is_dry_run:
-        _refuse_to_apply(session, run)
-    journal = _journal(session) / f"{run.run_id}.json"
-    write_durably(journal, json.dumps(asdict(run)))
-    _decide(session, run)
-    journal.unlink()
+    _note(session, run)
+    _finish(session, run)
     return run
 
 
 def finish_interrupted_runs(session: Session) -> None:
     """Finish the run that a killed command left behind, under its own run_id and instant."""
-    for journal in sorted(_journal(session).glob("*.json")):
+    for journal in sorted(_journals(session).glob("*.json")):
         run = Run(**json.loads(journal.read_text()))
         if is_appended(session.spark, "state.runs", run.run_id):
             # killed after its row was written: only the marts may lag behind
             open_run(session, run)
             session.run_models(*DECISION_MARTS, "last_run")
+            journal.unlink()
         else:
-            _decide(session, run)
-        journal.unlink()
+            _finish(session, run)
 
 
-def _journal(session: Session) -> Path:
+def _journals(session: Session) -> Path:
     return session.warehouse / "_moldau" / "runs"
 
 
-def _decide(session: Session, run: Run) -> None:
+def _note(session: Session, run: Run) -> Path:
+    """Note on disk how far the run is, for the command after one that is killed."""
+    journal = _journals(session) / f"{run.run_id}.json"
+    write_durably(journal, json.dumps(asdict(run)))
+    return journal
+
+
+def _finish(session: Session, run: Run) -> None:
     open_run(session, run)
-    models = [*settings_models(session, run), *DECIDES[run.kind], "record_group_decision_changes"]
-    session.run_models(*models)
-    run.counts = _counts(session, run)
+    if not run.is_decided:
+        models = [*settings_models(session, run), *DECIDES[run.kind]]
+        session.run_models(*models, "record_group_decision_changes")
+        run.counts = _counts(session, run)
+        run.is_decided = True
+    # decided once: what is applied changes the state that the decisions were made on
+    journal = _note(session, run)
+    die_at("after_decide")
+    apply(session, run)
+    die_at("before_run_row")
     close_run(session, run, DECISION_MARTS)
+    journal.unlink()
 
 
 def known_clusters(session: Session) -> list[str]:
@@ -88,15 +102,6 @@ def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
     if not known:
         raise MoldauError("there is no cluster yet: `moldau load` brings the records of one")
     return sorted(set(clusters)) or known
-
-
-def _refuse_to_apply(session: Session, run: Run) -> None:
-    ours = [n for n in run.cluster_ids if session.settings.cluster(n).authority == "moldau"]
-    if ours:
-        raise MoldauError(
-            f"cluster {ours[0]} has `authority: moldau`, and this version decides only: "
-            f"add --dry-run"
-        )
 
 
 def _counts(session: Session, run: Run) -> dict[str, int]:

@@ -24,6 +24,7 @@ BRINGS = (
     "compared",
     "finished",
     "table_status",
+    "slice",
 )
 
 
@@ -52,6 +53,7 @@ class Run:
     is_dry_run: bool = False
     load_kind: str | None = None
     groups_ruleset: str | None = None
+    is_decided: bool = False
     started_at_ms: int = field(default_factory=now_ms)
     counts: dict[str, int] = field(default_factory=dict)
 

@@ -49,7 +49,7 @@ class Table:
 def tables() -> dict[str, Table]:
     """Every table by full name, in the order of the data flow."""
     found = {table.full_name: table for path in sorted(_yaml_files()) for table in _read(path)}
-    order = ["seeds", "raw", "decoded", "state", "decisions", "history", "marts"]
+    order = ["seeds", "raw", "decoded", "state", "decisions", "history", "plugin", "marts"]
     return dict(sorted(found.items(), key=lambda item: (order.index(item[1].database), item[0])))
 
 

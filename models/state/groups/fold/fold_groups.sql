@@ -1,9 +1,12 @@
 {{ config(
     into='state.groups',
-    unique_key=['cluster_id', 'group_id']
+    unique_key=['cluster_id', 'group_id'],
+    matched_condition='t.deleted_run_id is null'
+        ~ ' or (not s.is_deleted and s.log_offset > t.log_offset)'
 ) }}
 
-{# retention is read from the settings in force #}
+{# Retention is read from the settings in force. A group that the sweep removed
+   is revived by a later record only. #}
 -- depends_on: {{ ref('record_settings') }}
 -- depends_on: {{ ref('fold_group_records') }}
 -- depends_on: {{ ref('fold_group_offsets') }}
@@ -19,6 +22,12 @@ groups_folded as (
 clusters as (
 
     select * from {{ ref('int_groups__clusters_configured') }}
+
+),
+
+own_epochs as (
+
+    select * from {{ ref('int_groups__own_epochs') }}
 
 ),
 
@@ -81,8 +90,14 @@ folded as (
         groups_folded.protocol_type,
         groups_folded.group_epoch,
         groups_folded.topology_epoch,
-        groups_folded.stored_description_topology_epoch,
-        groups_folded.failed_description_topology_epoch,
+        coalesce(
+            own_epochs.stored_description_topology_epoch,
+            groups_folded.stored_description_topology_epoch
+        ) as stored_description_topology_epoch,
+        coalesce(
+            own_epochs.failed_description_topology_epoch,
+            groups_folded.failed_description_topology_epoch
+        ) as failed_description_topology_epoch,
         groups_folded.member_count,
         groups_folded.subscribed_topics,
         groups_folded.is_deleted,
@@ -96,7 +111,8 @@ folded as (
         groups_folded.tombstone_log_offset,
         groups_folded.last_commit_log_offset,
         groups_folded.changed_in_run_id,
-        cast(null as string) as epochs_written_in_run_id
+        own_epochs.epochs_written_in_run_id,
+        own_epochs.description_settled_in_run_id
 
     from groups_folded
 
@@ -104,6 +120,15 @@ folded as (
         on
             groups_folded.cluster_id = next_due.cluster_id
             and groups_folded.group_id = next_due.group_id
+
+    left join own_epochs
+        on
+            groups_folded.cluster_id = own_epochs.cluster_id
+            and groups_folded.group_id = own_epochs.group_id
+            and groups_folded.group_type = 'streams'
+            and not groups_folded.is_deleted
+            and groups_folded.tombstone_log_offset
+            <= own_epochs.tombstone_log_offset
 
 )
 

@@ -1,0 +1,95 @@
+{{ config(materialized='run_list') }}
+
+-- depends_on: {{ ref('mark_descriptions_uncertain') }}
+
+with
+
+clusters as (
+
+    select * from {{ ref('int_groups__clusters_configured') }}
+
+    where is_applied and has_plugin
+
+),
+
+eligible as (
+
+    select * from {{ ref('int_groups__cleanup_eligibility_decided') }}
+
+    where decision = 'eligible'
+
+),
+
+state_groups as (
+
+    select * from {{ ref('stg_state__groups') }}
+
+),
+
+calls as (
+
+    select * from {{ ref('int_groups__plugin_calls_made') }}
+
+),
+
+{# with an uncertain epoch only groups that the barrier left at -2; without
+   one the decision stands, whatever became of the group #}
+deletes_chosen as (
+
+    select
+        eligible.cluster_id,
+        eligible.group_id,
+        clusters.run_id,
+        eligible.observed_epoch as topology_epoch,
+        row_number() over (
+            order by eligible.cluster_id, eligible.group_id
+        ) - 1 as place
+
+    from eligible
+
+    inner join clusters
+        on eligible.cluster_id = clusters.cluster_id
+
+    left join state_groups
+        on
+            eligible.cluster_id = state_groups.cluster_id
+            and eligible.group_id = state_groups.group_id
+
+    left anti join calls
+        on
+            eligible.cluster_id = calls.cluster_id
+            and eligible.group_id = calls.group_id
+
+    where
+        not clusters.uses_uncertain_epoch
+        or (
+            not state_groups.is_deleted
+            and state_groups.group_type = 'streams'
+            and state_groups.group_state = 'EMPTY'
+            and state_groups.stored_description_topology_epoch = -2
+        )
+
+),
+
+deletes_due as (
+
+    select
+        left(
+            sha2(
+                concat_ws('\n', run_id, cluster_id, group_id, 'delete'), 256
+            ),
+            32
+        ) as call_id,
+        run_id,
+        cluster_id,
+        group_id,
+        'delete' as operation,  -- noqa: RF04
+        topology_epoch,
+        cast(place div 1000 as int) as slice_index,
+        cast(place % 2 as int) as worker_index
+
+    from deletes_chosen
+
+)
+
+select * from deletes_due

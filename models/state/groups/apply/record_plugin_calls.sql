@@ -1,0 +1,57 @@
+{{ config(
+    into='history.plugin_calls',
+    write='append',
+    in_slices_of='int_groups__topology_deletes_due'
+) }}
+
+{# the one model with an outside effect: the job that makes the calls writes
+   the outcomes #}
+-- depends_on: {{ ref('int_run__decided') }}
+
+with
+
+slice as (
+
+    select * from {{ ref('stg_run__slice') }}
+
+),
+
+deletes_due as (
+
+    select * from {{ ref('int_groups__topology_deletes_due') }}
+
+),
+
+deletes_of_the_slice as (  -- noqa: ST03
+
+    select deletes_due.*
+
+    from deletes_due
+
+    left semi join slice
+        on deletes_due.slice_index = slice.slice_index
+
+),
+
+calls_made as (
+
+    select
+        calls_made.call_id,
+        calls_made.run_id,
+        calls_made.cluster_id,
+        calls_made.group_id,
+        calls_made.operation,
+        calls_made.topology_epoch,
+        calls_made.outcome,
+        calls_made.message,
+        calls_made.started_at_ms,
+        calls_made.finished_at_ms
+
+    from
+        call_plugin(
+            table(deletes_of_the_slice) partition by worker_index
+        ) as calls_made
+
+)
+
+select * from calls_made

@@ -1,0 +1,92 @@
+"""Carry out what a run decided, on the clusters that moldau is in charge of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.plugins.registry import PluginSpec
+from moldau.plugins.udtf import register_call_plugin
+from moldau.runs.faults import die_at, fault, pids
+from moldau.runs.run import Run, literal
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+# kind of run -> what is applied, and the points at which a run may be made to die after it
+APPLIES: dict[str, list[tuple[list[str], list[str]]]] = {
+    "cycle": [
+        (["mark_descriptions_uncertain", "record_plugin_calls"], ["after_call", "before_clear"]),
+        (["clear_topology_epochs"], ["after_clear"]),
+        (["record_epoch_clears"], []),
+    ],
+    "sweep": [
+        ([], ["before_clear"]),
+        (["tombstone_group_offsets", "tombstone_groups"], ["after_clear"]),
+        (["record_tombstones"], []),
+    ],
+}
+# decisions without which there is nothing to apply
+ACTS_ON = {"cycle": ("eligible",), "sweep": ("offsets_expire", "tombstone")}
+FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")
+_COUNTS = {
+    "cycle": [
+        "select concat('deletes_', outcome) as name, count(*) as n from history.plugin_calls "
+        "where run_id = {run} group by outcome",
+        "select outcome, count(*) from history.epoch_clears "
+        "where run_id = {run} and step <> 'barrier' group by outcome",
+    ],
+    "sweep": [
+        "select if(topic_name is null, 'groups_removed', 'offsets_removed') as name, "
+        "count(*) as n from history.tombstones where run_id = {run} group by name",
+    ],
+}
+
+
+def apply(session: Session, run: Run) -> None:
+    """Apply the decisions of this run; what a killed run has applied already is not repeated.
+
+    Adds to the run's counts: calls by outcome, cleared epochs, removed offsets and groups.
+    """
+    plugins = _plugins(session, run)
+    ours = _applied_clusters(session, run)
+    clusters = [name for name in ours if run.kind != "cycle" or name in plugins]
+    if not clusters or not any(run.counts.get(name) for name in ACTS_ON[run.kind]):
+        return
+    if run.kind == "cycle":
+        dies = pids() if fault() == "in_call" else ()
+        register_call_plugin(session.spark, plugins, dies)
+    steps = APPLIES[run.kind]
+    if fault() is None:  # one invocation of dbt for all of them
+        steps = [([model for models, _ in steps for model in models], [])]
+    for models, points in steps:
+        if models:
+            session.run_models(*models)
+        for point in points:
+            die_at(point)
+    counts = " union all ".join(_COUNTS[run.kind]).format(run=literal(run.run_id))
+    run.counts |= {name: count for name, count in session.sql(counts)}
+
+
+def _applied_clusters(session: Session, run: Run) -> list[str]:
+    if run.is_dry_run:
+        return []
+    return [n for n in run.cluster_ids if session.settings.cluster(n).authority == "moldau"]
+
+
+def _plugins(session: Session, run: Run) -> dict[str, PluginSpec]:
+    """The plugin of each cluster that this run applies to and that has one."""
+    config = session.settings.config
+    specs = {}
+    for name in _applied_clusters(session, run):
+        plugin = session.settings.cluster(name).plugin
+        if plugin is not None:
+            specs[name] = PluginSpec(
+                name=plugin.name,
+                options=plugin.options,
+                cluster_id=name,
+                warehouse=str(session.warehouse),
+                folder=str((config.parent if config else Path.cwd()).resolve()),
+                timeout_seconds=plugin.timeout_seconds,
+            )
+    return specs

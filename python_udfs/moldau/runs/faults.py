@@ -1,0 +1,42 @@
+"""MOLDAU_FAIL_AT: kill the process at a point of a run, for the tests of what survives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from moldau.errors import MoldauError
+
+VARIABLE = "MOLDAU_FAIL_AT"
+POINTS = (
+    "after_decide",
+    "in_call",
+    "after_call",
+    "before_clear",
+    "after_clear",
+    "before_run_row",
+)
+
+
+def fault() -> str | None:
+    """The point named in the environment; MoldauError if there is no such point."""
+    point = os.environ.get(VARIABLE) or None
+    if point is not None and point not in POINTS:
+        raise MoldauError(f"{VARIABLE}={point}: one of {', '.join(POINTS)} is allowed")
+    return point
+
+
+def die_at(point: str) -> None:
+    """Kill this process and its JVM, with no chance to clean up, if this is the point."""
+    if fault() == point:
+        for pid in pids():
+            os.kill(pid, signal.SIGKILL)
+
+
+def pids() -> list[int]:
+    """The JVM, then this process."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    jvm = [gateway.proc.pid] if gateway is not None and hasattr(gateway, "proc") else []
+    return [*jvm, os.getpid()]

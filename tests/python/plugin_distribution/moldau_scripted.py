@@ -1,0 +1,38 @@
+"""A plugin of another distribution, which does what the group's name says.
+
+Each finished call leaves a line in `calls.txt`; `failing` names the beginnings of group ids whose
+deletes fail until the file `healed` is there.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from moldau.plugins import PermanentFailure, TransientFailure
+
+WAIT_SECONDS = 30
+
+
+class ScriptedPlugin:
+    def __init__(self, folder: str, failing: str = "") -> None:
+        self.folder = Path(folder)
+        self.failing = tuple(filter(None, failing.split()))
+
+    def delete_topology(self, group_id: str) -> None:
+        name = group_id.replace("/", "_")
+        if group_id.startswith("hang"):
+            time.sleep(600)
+        if group_id.startswith("wait"):
+            (self.folder / f"{name}.called").touch()
+            for _ in range(WAIT_SECONDS * 20):
+                if (self.folder / f"{name}.go").exists():
+                    break
+                time.sleep(0.05)
+        if group_id.startswith("perm"):
+            raise PermanentFailure("not supported'; drop table state.groups; --")
+        is_failing = bool(self.failing) and group_id.startswith(self.failing)
+        if is_failing and not (self.folder / "healed").exists():
+            raise TransientFailure("plugin offline")
+        with (self.folder / "calls.txt").open("a") as calls:
+            calls.write(f"{group_id}\n")
