@@ -39,7 +39,7 @@ descriptions_deleted as (
         calls.group_id,
         calls.run_id,
         calls.topology_epoch as observed_epoch,
-        clusters.was_uncertain
+        clusters.uses_uncertain_epoch as was_uncertain
 
     from calls
 

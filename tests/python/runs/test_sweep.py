@@ -1,0 +1,203 @@
+"""The sweep applied: offsets first, then the gate, then group tombstones; the case numbers are those
+of the specification, section 10.9.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from log_support import Log
+from spark_support import fold_records, rows, with_clusters
+
+from moldau.runs.decide import decide
+from moldau.runs.session import Session
+
+DAY_MS = 86_400_000
+AT_MS = 1_800_000_000_000
+RULE_SETS = {"swept draft": "kip_1331_draft", "swept 4.4": "kafka_4_4"}
+Told = dict[str, Any]
+
+
+def plugin_yml(folder: Path) -> str:
+    return f"plugin: {{name: directory, path: {folder}}}"
+
+
+def group_log() -> Log:
+    log = Log()
+    old, new = AT_MS - 30 * DAY_MS, AT_MS - DAY_MS
+    log.streams("160 stored")
+    log.streams("160 stored", stored=4)
+    log.commit("160 stored", at_ms=old)
+    log.streams("161 not stored")
+    log.commit("161 not stored", at_ms=old)
+    log.commit("simple", at_ms=old)
+    log.commit("simple, one left", "aged", at_ms=old)
+    log.commit("simple, one left", "young", at_ms=new)
+    log.streams("no offsets")
+    log.member("166 live")
+    log.add(log.group_key("166 live", 3), encode_consumer_group())
+    log.commit("166 live", "other", at_ms=old)
+    log.add(log.group_key("164 share", 11), encode_share_group())
+    return log
+
+
+def encode_consumer_group() -> bytes:
+    from moldau.records.encode import encode_value
+
+    return encode_value("consumer_offsets", 3, 0, {"epoch": 1})
+
+
+def encode_share_group() -> bytes:
+    from moldau.records.encode import encode_value
+
+    return encode_value("consumer_offsets", 11, 0, {"epoch": 1})
+
+
+def states(session: Session, cluster: str) -> dict[str, str]:
+    statement = "select group_id, group_state from state.groups where cluster_id = "
+    return dict(rows(session, f"{statement}'{cluster}'"))
+
+
+def live_offsets(session: Session, cluster: str) -> set[tuple[str, str]]:
+    return set(
+        rows(
+            session,
+            "select group_id, topic_name from state.group_offsets "
+            f"where cluster_id = '{cluster}' and not is_deleted",
+        )
+    )
+
+
+def tombstones(session: Session, cluster: str) -> list[tuple[Any, ...]]:
+    return rows(
+        session,
+        "select group_id, topic_name, partition_index, committed_offset, removed_by "
+        f"from history.tombstones where cluster_id = '{cluster}' order by 1, 2",
+    )
+
+
+@pytest.fixture(scope="module")
+def swept(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    folder = tmp_path_factory.mktemp("descriptions")
+    clusters = {
+        name: f"{{authority: moldau, ruleset: {{groups: {ruleset}}}, {plugin_yml(folder)}}}"
+        for name, ruleset in RULE_SETS.items()
+    }
+    clusters["swept, no plugin"] = "{authority: moldau}"
+    clusters["the broker sweeps"] = "{}"
+    session = with_clusters(session, clusters)
+    log = group_log()
+    fold_records(session, {name: log.records for name in clusters})
+    told: Told = {"session": session, "clusters": clusters, "log": log}
+    told["first"] = decide(session, "sweep", list(clusters), AT_MS, is_dry_run=False)
+    told["states"] = {name: states(session, name) for name in clusters}
+    told["offsets"] = {name: live_offsets(session, name) for name in clusters}
+    told["tombstones"] = {name: tombstones(session, name) for name in clusters}
+    decide(session, "cycle", list(clusters), AT_MS + 1, is_dry_run=False)
+    told["second"] = decide(session, "sweep", list(clusters), AT_MS + 2, is_dry_run=False)
+    told["later states"] = {name: states(session, name) for name in clusters}
+    return told
+
+
+def test_offsets_go_and_the_gate_holds_the_group(swept: Told) -> None:
+    """160, 161: the offset tombstones of the pass are kept."""
+    for name in RULE_SETS:
+        found = swept["states"][name]
+        assert (found["160 stored"], found["161 not stored"]) == ("EMPTY", "DEAD")
+        assert swept["offsets"][name] == {("simple, one left", "young")}
+
+
+def test_without_a_plugin_the_epoch_is_never_looked_at(swept: Told) -> None:
+    """162."""
+    assert swept["states"]["swept, no plugin"]["160 stored"] == "DEAD"
+
+
+def test_groups_of_every_type_as_the_rules_say(swept: Told) -> None:
+    """164, 166: a share group never goes, nor does one with members."""
+    for name in [*RULE_SETS, "swept, no plugin"]:
+        found = swept["states"][name]
+        assert (found["simple"], found["no offsets"]) == ("DEAD", "DEAD")
+        assert found["simple, one left"] == "EMPTY"
+        assert found["164 share"] == "EMPTY"
+        assert found["166 live"] not in ("DEAD", "EMPTY")
+
+
+def test_what_went_is_in_the_history(swept: Told) -> None:
+    assert swept["tombstones"]["swept draft"] == [
+        ("160 stored", "t", 0, 5, "sweep"),
+        ("161 not stored", None, None, None, "sweep"),
+        ("161 not stored", "t", 0, 5, "sweep"),
+        ("166 live", "other", 0, 5, "sweep"),
+        ("no offsets", None, None, None, "sweep"),
+        ("simple", None, None, None, "sweep"),
+        ("simple", "t", 0, 5, "sweep"),
+        ("simple, one left", "aged", 0, 5, "sweep"),
+    ]
+    assert swept["first"].counts["groups_removed"] == 3 + 3 + 4
+    assert swept["first"].counts["offsets_removed"] == 3 * 5
+
+
+def test_nothing_is_removed_where_the_broker_is_in_charge(swept: Told) -> None:
+    assert "DEAD" not in swept["states"]["the broker sweeps"].values()
+    assert len(swept["offsets"]["the broker sweeps"]) == 6
+    assert swept["tombstones"]["the broker sweeps"] == []
+
+
+def test_once_the_description_is_deleted_the_next_sweep_removes_the_group(swept: Told) -> None:
+    """167, 169: deleteTopology first, then the tombstone; the sweep that changed nothing else."""
+    session = swept["session"]
+    for name in RULE_SETS:
+        assert swept["later states"][name]["160 stored"] == "DEAD"
+        called, removed = rows(
+            session,
+            "select max(calls.finished_at_ms), max(tombstones.removed_at_ms) "
+            "from history.plugin_calls as calls join history.tombstones as tombstones "
+            "on calls.cluster_id = tombstones.cluster_id and calls.group_id = tombstones.group_id "
+            f"where calls.cluster_id = '{name}' and tombstones.topic_name is null",
+        )[0]
+        assert called <= removed
+    assert swept["second"].counts["groups_removed"] == 2
+    assert "offsets_removed" not in swept["second"].counts
+
+
+def test_what_the_sweep_removed_is_revived_by_a_later_record_only(swept: Told) -> None:
+    session, log, name = swept["session"], swept["log"], "swept draft"
+    fold_records(session, {name: log.records})  # the same again
+    assert states(session, name)["simple"] == "DEAD"
+    count = len(log.records)
+    log.commit("simple", at_ms=AT_MS)
+    log.remove_commit("161 not stored")
+    fold_records(session, {name: log.records[count:]})
+    found = states(session, name)
+    assert (found["simple"], found["161 not stored"]) == ("EMPTY", "DEAD")
+    assert ("simple", "t") in live_offsets(session, name)
+    by = rows(
+        session,
+        "select group_id, deleted_by from state.groups "
+        f"where cluster_id = '{name}' and group_id in ('simple', '161 not stored') order by 1",
+    )
+    assert by == [("161 not stored", "sweep"), ("simple", None)]
+
+
+def test_a_commit_between_decision_and_sweep_saves_the_offset_and_the_group(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = with_clusters(session, {"saved": "{authority: moldau}"})
+    log = Log()
+    log.commit("g", at_ms=AT_MS - 30 * DAY_MS)
+    log.commit("other", at_ms=AT_MS - 30 * DAY_MS)
+    fold_records(session, {"saved": log.records})
+
+    def another_writer(point: str) -> None:
+        if point == "after_decide":
+            session.spark.sql(
+                "update state.group_offsets set commit_log_offset = 7, committed_offset = 8 "
+                "where cluster_id = 'saved' and group_id = 'g'"
+            )
+
+    monkeypatch.setattr("moldau.runs.decide.die_at", another_writer)
+    decide(session, "sweep", ["saved"], AT_MS, is_dry_run=False)
+    assert live_offsets(session, "saved") == {("g", "t")}
+    assert states(session, "saved") == {"g": "EMPTY", "other": "DEAD"}
