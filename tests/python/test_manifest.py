@@ -18,7 +18,7 @@ from moldau.loading.journal import FOLDS
 from moldau.project import ROOT, SEEDS
 from moldau.runs.apply import APPLIES
 from moldau.runs.decide import DECIDES
-from moldau.runs.marts import DECISION_MARTS, STATE_MARTS
+from moldau.runs.marts import APPLY_MARTS, DECISION_MARTS, STATE_MARTS
 
 # what a model of each kind may select from
 READS: dict[str, set[str]] = {
@@ -229,6 +229,7 @@ def test_models_are_short(models: list[Model]) -> None:
         ),
         ("state_marts", set(STATE_MARTS)),
         ("decision_marts", set(DECISION_MARTS)),
+        ("apply_marts", set(APPLY_MARTS)),
         ("close", {"close_run", *RUN_MARTS}),
     ],
 )
@@ -242,6 +243,7 @@ def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
     assert {m.name for m in dbt_project.of_kind("mart")} == {
         *STATE_MARTS,
         *DECISION_MARTS,
+        *APPLY_MARTS,
         *RUN_MARTS,
         "ruleset_differences",  # moldau compare
     }

@@ -36,6 +36,8 @@ sweep_reasons as (
 
 ),
 
+{# a decision about a group that has changed since, or that was carried out,
+   foretells nothing #}
 decisions_joined as (
 
     select
@@ -61,11 +63,13 @@ decisions_joined as (
         on
             state_groups.cluster_id = cleanup_eligibility.cluster_id
             and state_groups.group_id = cleanup_eligibility.group_id
+            and state_groups.changed_in_run_id < cleanup_eligibility.run_id
 
     left join group_sweeps
         on
             state_groups.cluster_id = group_sweeps.cluster_id
             and state_groups.group_id = group_sweeps.group_id
+            and state_groups.changed_in_run_id < group_sweeps.run_id
 
     where
         cleanup_eligibility.group_id is not null

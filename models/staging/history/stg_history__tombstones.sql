@@ -16,6 +16,7 @@ renamed as (
         run_id,
         ruleset,
         group_type,
+        has_plugin,
         removed_by,
         committed_offset,
         decided_at_ms,

@@ -43,16 +43,17 @@ _COUNTS = {
 }
 
 
-def apply(session: Session, run: Run) -> None:
+def apply(session: Session, run: Run) -> bool:
     """Apply the decisions of this run; what a killed run has applied already is not repeated.
 
-    Adds to the run's counts: calls by outcome, cleared epochs, removed offsets and groups.
+    False: there was nothing to apply. Adds to the run's counts: calls by outcome, cleared epochs,
+    removed offsets and groups.
     """
     plugins = _plugins(session, run)
     ours = _applied_clusters(session, run)
     clusters = [name for name in ours if run.kind != "cycle" or name in plugins]
     if not clusters or not any(run.counts.get(name) for name in ACTS_ON[run.kind]):
-        return
+        return False
     if run.kind == "cycle":
         dies = pids() if fault() == "in_call" else ()
         register_call_plugin(session.spark, plugins, dies)
@@ -66,6 +67,7 @@ def apply(session: Session, run: Run) -> None:
             die_at(point)
     counts = " union all ".join(_COUNTS[run.kind]).format(run=literal(run.run_id))
     run.counts |= {name: count for name, count in session.sql(counts)}
+    return True
 
 
 def _applied_clusters(session: Session, run: Run) -> list[str]:

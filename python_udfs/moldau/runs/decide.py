@@ -12,7 +12,7 @@ from moldau.errors import MoldauError
 from moldau.loading.append import is_appended
 from moldau.runs.apply import apply
 from moldau.runs.faults import die_at, fault
-from moldau.runs.marts import DECISION_MARTS
+from moldau.runs.marts import APPLY_MARTS, DECISION_MARTS
 from moldau.runs.run import Run, close_run, literal, next_run_id, open_run, settings_models
 from moldau.warehouse.durable import write_durably
 
@@ -52,7 +52,7 @@ def finish_interrupted_runs(session: Session) -> None:
         if is_appended(session.spark, "state.runs", run.run_id):
             # killed after its row was written: only the marts may lag behind
             open_run(session, run)
-            session.run_models(*DECISION_MARTS, "last_run")
+            session.run_models(*DECISION_MARTS, *APPLY_MARTS, "last_run")
             journal.unlink()
         else:
             _finish(session, run)
@@ -70,18 +70,21 @@ def _note(session: Session, run: Run) -> Path:
 
 
 def _finish(session: Session, run: Run) -> None:
+    """Decide, apply, write the run's row; a stage that has nothing to do is left out."""
     open_run(session, run)
     if not run.is_decided:
-        models = [*settings_models(session, run), *DECIDES[run.kind]]
-        session.run_models(*models, "record_group_decision_changes")
+        decided = session.run_models(*settings_models(session, run), *DECIDES[run.kind])
+        run.has_changes = any(decided.rows_affected.get(name, 1) for name in DECIDES[run.kind])
         run.counts = _counts(session, run)
         run.is_decided = True
     # decided once: what is applied changes the state that the decisions were made on
     journal = _note(session, run)
     die_at("after_decide")
-    apply(session, run)
+    is_applied = apply(session, run)
     die_at("before_run_row")
-    close_run(session, run, DECISION_MARTS)
+    changes = ["record_group_decision_changes"] if run.has_changes else []
+    marts = [*(DECISION_MARTS if run.has_changes else ()), *(APPLY_MARTS if is_applied else ())]
+    close_run(session, run, [*changes, *marts])
     journal.unlink()
 
 

@@ -54,6 +54,7 @@ class Run:
     load_kind: str | None = None
     groups_ruleset: str | None = None
     is_decided: bool = False
+    has_changes: bool = True  # a decision was written, so its change is to be recorded
     started_at_ms: int = field(default_factory=now_ms)
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -93,8 +94,11 @@ def settings_models(session: Session, run: Run) -> list[str]:
     return ["record_settings"] if changed else []
 
 
-def close_run(session: Session, run: Run, marts: Sequence[str]) -> None:
-    """Write the run's row, last of all, and refresh the marts."""
+def close_run(session: Session, run: Run, models: Sequence[str]) -> None:
+    """Write the run's row after everything that it vouches for, and refresh the marts.
+
+    `models`: what else the run writes, in the order of the graph.
+    """
     row = {
         "run_id": run.run_id,
         "kind": run.kind,
@@ -108,7 +112,7 @@ def close_run(session: Session, run: Run, marts: Sequence[str]) -> None:
     }
     _bring(session, "finished", types_of("state.runs"), [row])
     _bring(session, "table_status", _STATUS, _table_status(session.warehouse))
-    session.run_models("close_run", *marts, "table_status", "last_run")
+    session.run_models("close_run", *models, "table_status", "last_run")
 
 
 def _bring_settings(session: Session, run: Run) -> None:

@@ -1,5 +1,6 @@
-"""The sweep applied: offsets first, then the gate, then group tombstones; the case numbers are those
-of the specification, section 10.9.
+"""The sweep applied: offsets first, then the gate, then group tombstones.
+
+The case numbers are those of the specification, section 10.9.
 """
 
 from __future__ import annotations

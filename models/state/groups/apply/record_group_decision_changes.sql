@@ -20,13 +20,6 @@ decisions as (
 
 ),
 
-{# a run that was killed half-way is finished under its own id #}
-recorded as (
-
-    select * from {{ ref('stg_history__decision_changes') }}
-
-),
-
 {# the run itself has no row yet; a plain `dbt run` never has one, and what
    it left unrecorded when it was killed comes with the next run #}
 last_decided as (
@@ -36,6 +29,15 @@ last_decided as (
     from runs
 
     where runs.kind in ('cycle', 'sweep')
+
+),
+
+{# a run that was killed half-way is finished under its own id #}
+recorded as (
+
+    select * from {{ ref('stg_history__decision_changes') }}
+
+    where run_id > (select last_decided.run_id from last_decided)
 
 ),
 

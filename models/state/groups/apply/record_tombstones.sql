@@ -95,6 +95,7 @@ tombstones as (
         clusters.run_id,
         clusters.ruleset,
         removed.group_type,
+        clusters.has_plugin,
         removed.deleted_by as removed_by,
         removed.committed_offset,
         clusters.decided_at_ms,

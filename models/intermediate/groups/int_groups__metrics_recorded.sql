@@ -1,0 +1,114 @@
+with
+
+settings as (
+
+    select * from {{ ref('stg_state__settings') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('stg_state__runs') }}
+
+    where not is_dry_run
+
+),
+
+plugin_calls as (
+
+    select * from {{ ref('stg_history__plugin_calls') }}
+
+),
+
+epoch_clears as (
+
+    select * from {{ ref('stg_history__epoch_clears') }}
+
+),
+
+cycles as (
+
+    select
+        run_id,
+        explode(cluster_ids) as cluster_id,
+        started_at_ms
+
+    from runs
+
+    where kind = 'cycle'
+
+),
+
+{# whoever was eligible was called or dropped out at the barrier #}
+groups_eligible as (
+
+    select
+        run_id,
+        cluster_id,
+        group_id,
+        finished_at_ms as recorded_at_ms
+
+    from plugin_calls
+
+    where operation = 'delete'
+
+    union all
+
+    select
+        run_id,
+        cluster_id,
+        group_id,
+        written_at_ms as recorded_at_ms
+
+    from epoch_clears
+
+),
+
+metrics_recorded as (
+
+    select
+        concat_ws('\n', 'cycle', cycles.run_id, cycles.cluster_id) as event_id,
+        cycles.cluster_id,
+        'cleanup-cycle' as sensor,
+        cycles.started_at_ms as recorded_at_ms
+
+    from cycles
+
+    inner join settings
+        on
+            cycles.cluster_id = settings.cluster_id
+            and settings.authority = 'moldau'
+            and settings.has_plugin
+            and cycles.started_at_ms >= settings.valid_from_ms
+            and cycles.started_at_ms
+            < coalesce(settings.valid_to_ms, cycles.started_at_ms + 1)
+
+    union all
+
+    select
+        concat_ws('\n', 'eligible', run_id, cluster_id, group_id) as event_id,
+        cluster_id,
+        'cleanup-eligible' as sensor,
+        min(recorded_at_ms) as recorded_at_ms
+
+    from groups_eligible
+
+    group by
+        run_id,
+        cluster_id,
+        group_id
+
+    union all
+
+    select
+        concat('call', call_id) as event_id,
+        cluster_id,
+        concat(operation, if(outcome = 'success', '-success', '-error'))
+            as sensor,
+        finished_at_ms as recorded_at_ms
+
+    from plugin_calls
+
+)
+
+select * from metrics_recorded

@@ -1,0 +1,89 @@
+-- depends_on: {{ ref('int_run__applied') }}
+
+with
+
+metric_names as (
+
+    select * from {{ ref('metric_names') }}
+
+),
+
+settings as (
+
+    select * from {{ ref('stg_state__settings') }}
+
+),
+
+recorded as (
+
+    select * from {{ ref('int_groups__metrics_recorded') }}
+
+),
+
+measured as (
+
+    select unix_millis(current_timestamp()) as measured_at_ms
+
+),
+
+clusters as (
+
+    select distinct cluster_id
+
+    from settings
+
+),
+
+summed as (
+
+    select
+        recorded.cluster_id,
+        recorded.sensor,
+        count(*) as recorded_in_all,
+        count_if(recorded.recorded_at_ms > measured.measured_at_ms - 60000)
+            as recorded_in_60_s
+
+    from recorded
+
+    cross join measured
+
+    group by
+        recorded.cluster_id,
+        recorded.sensor
+
+),
+
+metrics as (
+
+    select
+        clusters.cluster_id,
+        metric_names.mbean,
+        metric_names.metric_name,
+        map_from_arrays(array(), array()) as tags,
+        measured.measured_at_ms,
+        cast(
+            coalesce(
+                if(
+                    metric_names.stat = 'count',
+                    summed.recorded_in_all,
+                    summed.recorded_in_60_s / 60
+                ),
+                0
+            ) as double
+        ) as value,  -- noqa: RF04
+        timestamp_millis(measured.measured_at_ms) as measured_at
+
+    from clusters
+
+    cross join metric_names
+
+    cross join measured
+
+    left join summed
+        on
+            clusters.cluster_id = summed.cluster_id
+            and metric_names.sensor = summed.sensor
+
+)
+
+select * from metrics
