@@ -8,6 +8,7 @@
      matched_condition    predicate on t (target) and s (source) under which a row may change
      update_set           {column: expression}, default every column; false = never
      insert_when          predicate on s for new rows; false = never insert
+     works_on             run_list without whose rows there is nothing to write
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
 {% materialization merge_into, adapter='spark' %}
@@ -15,6 +16,8 @@
     {%- set write = config.get('write', 'merge') -%}
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
+    {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on'))) -%}
+        {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
     {%- elif config.get('in_slices_of') -%}
         {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
@@ -44,6 +47,10 @@
 
 {% macro is_run_open() %}
     {{ return(run_query('select is_open from run.parameters').rows[0][0]) }}
+{% endmacro %}
+
+{% macro has_no_rows(relation) %}
+    {{ return(run_query('select 1 from ' ~ relation ~ ' limit 1').rows | length == 0) }}
 {% endmacro %}
 
 {# 0 = no row. #}

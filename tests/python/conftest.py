@@ -18,7 +18,11 @@ from xdist.scheduler import LoadScopeScheduling
 from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
 
-PROCESSES = {"cli/test_whole_command_line.py", "loading/test_crash.py"}
+PROCESSES = {
+    "cli/test_whole_command_line.py",
+    "loading/test_crash.py",
+    "runs/test_kills.py",
+}
 SESSION = {
     "captures/test_cleanup_previews.py",
     "captures/test_group_answers.py",

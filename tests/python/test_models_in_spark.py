@@ -6,6 +6,7 @@ import shutil
 
 from manifest_support import project
 
+from moldau.plugins.udtf import register_call_plugin
 from moldau.runs.run import Run, next_run_id, now_ms, open_run
 from moldau.runs.session import Session
 from moldau.settings.rule_sets import rule_sets
@@ -31,6 +32,7 @@ def test_models_select_the_columns_that_their_yaml_tells(session: Session) -> No
     """dbt enforces no contract in a materialization of our own, and `by name` fills gaps."""
     open_run(session, Run(next_run_id(session, "compare"), "compare", ["viewed"], now_ms()))
     session.dbt("run", "--select", "config.materialized:view", "config.materialized:run_list")
+    register_call_plugin(session.spark, {})
     folder = session.warehouse / "_moldau" / "dbt" / "target" / "compiled" / "moldau"
     session.dbt("compile")
     for model in project().models.values():

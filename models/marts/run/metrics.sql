@@ -59,7 +59,7 @@ metrics as (
         clusters.cluster_id,
         metric_names.mbean,
         metric_names.metric_name,
-        map_from_arrays(array(), array()) as tags,
+        cast(map() as map<string, string>) as tags,  -- noqa: LT01
         measured.measured_at_ms,
         cast(
             coalesce(

@@ -23,8 +23,9 @@ VERBS = {
     "init": "Create the warehouse.",
     "load": "Load files: raw, decoded and folded into state.",
     "decode": "Print records, decoded, as JSON Lines.",
-    "cycle": "Decide which topology descriptions the clean-up cycle releases.",
-    "sweep": "Decide which offsets expire and which groups are removed.",
+    "cycle": "Decide which topology descriptions are released, and release them.",
+    "sweep": "Decide which offsets and groups go, and remove them.",
+    "run": "A cycle, then a sweep, at one instant.",
     "compare": "Decide under two rule sets and show what differs.",
     "exec": "Run a file of verbs, one a line, in one session.",
     "explain": "Say in words why something is decided as it is.",
@@ -45,10 +46,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = import_module(
-            f"moldau.cli.{cmd_name}_verb" if cmd_name == "exec" else f"moldau.cli.{cmd_name}"
-        )
-        command: click.Command = getattr(module, "exec_verb" if cmd_name == "exec" else cmd_name)
+        name = f"{cmd_name}_verb" if cmd_name in ("exec", "run") else cmd_name
+        command: click.Command = getattr(import_module(f"moldau.cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from moldau.cli.output import write_rows
 from moldau.cli.sessions import session_for, wait_option
 from moldau.instants import format_instant
 from moldau.settings import Settings
+
+if TYPE_CHECKING:
+    from moldau.runs.run import Run
 
 
 def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,6 +26,14 @@ def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="NAME",
         help="Only this cluster; may be repeated.",
     )(command)
+
+
+def deciding_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of a verb that decides, and applies unless it is told not to."""
+    dry_run = click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")
+    for option in (pass_settings, wait_option, format_option, clusters_option, at_option, dry_run):
+        command = option(command)
+    return command
 
 
 def deciding_verb(kind: str, decides: str, applies: str, table: str) -> click.Command:
@@ -41,12 +52,7 @@ def deciding_verb(kind: str, decides: str, applies: str, table: str) -> click.Co
           moldau {kind} --dry-run --at 2026-11-21T08:00:00Z
         """,
     )
-    @click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")
-    @at_option
-    @clusters_option
-    @format_option
-    @wait_option
-    @pass_settings
+    @deciding_options
     def verb(
         settings: Settings,
         clusters: tuple[str, ...],
@@ -55,28 +61,55 @@ def deciding_verb(kind: str, decides: str, applies: str, table: str) -> click.Co
         output_format: str,
         wait: float,
     ) -> None:
-        from moldau.runs.apply import FAILURES
-        from moldau.runs.decide import decide
-        from moldau.runs.run import now_ms
-
-        with session_for(settings, f"moldau {kind}", wait) as session:
-            run = decide(session, kind, clusters, now_ms() if at_ms is None else at_ms, dry_run)
-        if output_format == "table":
-            dry = ", dry run" if dry_run else ""
-            click.echo(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
-            write_rows(("count", "subjects"), list(run.counts.items()), "table")
-        else:
-            row = {
-                "run_id": run.run_id,
-                "cluster_ids": run.cluster_ids,
-                "decided_at_ms": run.at_ms,
-                "is_dry_run": run.is_dry_run,
-                **run.counts,
-            }
-            write_rows(list(row), [list(row.values())], output_format)
-        failed = sum(run.counts.get(name, 0) for name in FAILURES)
-        if failed:
-            click.echo(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
-            click.get_current_context().exit(2)
+        run_kinds(settings, f"moldau {kind}", [kind], clusters, at_ms, dry_run, output_format, wait)
 
     return verb
+
+
+def run_kinds(
+    settings: Settings,
+    command: str,
+    kinds: Sequence[str],
+    clusters: tuple[str, ...],
+    at_ms: int | None,
+    dry_run: bool,
+    output_format: str,
+    wait: float,
+) -> None:
+    """Runs of these kinds at one instant, each on what the one before applied; tell what they did.
+
+    Ends the command with exit code 2 if a plugin call failed.
+    """
+    from moldau.runs.apply import FAILURES
+    from moldau.runs.decide import decide
+    from moldau.runs.run import now_ms
+
+    at_ms = now_ms() if at_ms is None else at_ms
+    with session_for(settings, command, wait) as session:
+        runs = [decide(session, kind, clusters, at_ms, dry_run) for kind in kinds]
+    _tell(runs, output_format)
+    failed = sum(run.counts.get(name, 0) for run in runs for name in FAILURES)
+    if failed:
+        click.echo(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
+        click.get_current_context().exit(2)
+
+
+def _tell(runs: Sequence[Run], output_format: str) -> None:
+    if output_format == "table":
+        for run in runs:
+            dry = ", dry run" if run.is_dry_run else ""
+            click.echo(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
+            write_rows(("count", "subjects"), list(run.counts.items()), "table")
+        return
+    rows: list[dict[str, Any]] = [
+        {
+            "run_id": run.run_id,
+            "cluster_ids": run.cluster_ids,
+            "decided_at_ms": run.at_ms,
+            "is_dry_run": run.is_dry_run,
+            **run.counts,
+        }
+        for run in runs
+    ]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    write_rows(columns, [[row.get(name) for name in columns] for row in rows], output_format)
