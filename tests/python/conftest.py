@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -37,8 +37,6 @@ SESSION = {
     "warehouse/test_create.py",
 }
 LONG = PROCESSES | SESSION
-# an installed distribution, as far as Python can tell: it brings the plugin `scripted`
-DISTRIBUTION = str(Path(__file__).parent / "plugin_distribution")
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,8 @@ from moldau.runs.session import Session
 from moldau.settings import load_settings
 
 CAPTURES = Path(__file__).parents[1] / "fixtures" / "captures"
+# an installed distribution, as far as Python can tell: it brings the plugin `scripted`
+DISTRIBUTION = str(Path(__file__).parent / "plugin_distribution")
 _numbers = itertools.count()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DISTRIBUTION
+from spark_support import DISTRIBUTION
 
 AT_MS = 1_800_000_000_000
 GROUPS = ("a", "b", "c/'d")
