@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -10,3 +11,9 @@ _CHECKOUT = _PACKAGE.parent.parent
 ROOT = _CHECKOUT if (_CHECKOUT / "dbt_project.yml").is_file() else _PACKAGE / "project"
 SAMPLES = ROOT / "samples"
 SEEDS = ROOT / "seeds"
+
+
+def seeds_digest() -> str:
+    """Changes if and only if the files of the look-up tables do."""
+    files = sorted(SEEDS.glob("*.csv"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -30,6 +30,7 @@ SESSION = {
     "loading/test_fold.py",
     "loading/test_load.py",
     "runs/test_cycle.py",
+    "runs/test_idle.py",
     "runs/test_sweep.py",
     "runs/test_what_is_owed.py",
     "test_dbt.py",

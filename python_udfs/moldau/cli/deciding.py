@@ -9,7 +9,7 @@ import click
 
 from moldau.cli.options import at_option, format_option, pass_settings
 from moldau.cli.output import write_rows
-from moldau.cli.sessions import session_for, wait_option
+from moldau.cli.sessions import held_for, wait_option
 from moldau.instants import format_instant
 from moldau.settings import Settings
 
@@ -80,13 +80,11 @@ def run_kinds(
 
     Ends the command with exit code 2 if a plugin call failed.
     """
-    from moldau.runs.apply import FAILURES
-    from moldau.runs.decide import decide
-    from moldau.runs.run import now_ms
+    from moldau.runs.run import FAILURES, now_ms
 
     at_ms = now_ms() if at_ms is None else at_ms
-    with session_for(settings, command, wait) as session:
-        runs = [decide(session, kind, clusters, at_ms, dry_run) for kind in kinds]
+    with held_for(settings, command, wait) as held:
+        runs = [held.decide(settings, kind, clusters, at_ms, dry_run) for kind in kinds]
     _tell(runs, output_format)
     failed = sum(run.counts.get(name, 0) for run in runs for name in FAILURES)
     if failed:

@@ -35,7 +35,7 @@ def exec_verb(settings: Settings, file: Path, wait: float) -> None:
       printf 'cycle --dry-run\\nshow marts.cleanup_preview\\n' | moldau exec -
     """
     text = sys.stdin.read() if str(file) == "-" else file.read_text()
-    held = Held(settings, wait)
+    held = Held(settings, "moldau exec", wait)
     worst = 0
     try:
         for number, line in enumerate(text.splitlines(), 1):

@@ -1,56 +1,87 @@
-"""The session that a verb works in: its own, or the one that `moldau exec` holds."""
+"""The warehouse that a verb holds: its own, or the one that `moldau exec` holds."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from moldau.errors import MoldauError
 from moldau.settings import Settings
+from moldau.warehouse.lock import locked
 
 if TYPE_CHECKING:
+    from moldau.runs.run import Run
     from moldau.runs.session import Session
 
 
 class Held:
-    """The session of `moldau exec`, opened by the first verb that needs one."""
+    """A warehouse for one verb, or for every line of `moldau exec`.
 
-    def __init__(self, settings: Settings, wait_seconds: float) -> None:
+    Its lock is taken when a verb first writes, Spark starts when one first needs it.
+    """
+
+    def __init__(self, settings: Settings, command: str, wait_seconds: float) -> None:
         self.settings = settings
+        self._command = command
         self._wait_seconds = wait_seconds
         self._stack = contextlib.ExitStack()
+        self._is_locked = False
         self._session: Session | None = None
 
-    def session(self, settings: Settings) -> Session:
-        from moldau.runs.session import finish_interrupted_work, open_session
-
-        if settings.warehouse.resolve() != self.settings.warehouse.resolve():
+    def lock(self, settings: Settings) -> None:
+        warehouse = self.settings.warehouse.resolve()
+        if settings.warehouse.resolve() != warehouse:
             raise MoldauError("a file of verbs works on one warehouse: give it to `moldau exec`")
+        if not self._is_locked:
+            self._stack.enter_context(locked(warehouse, self._command, self._wait_seconds))
+            self._is_locked = True
+
+    def session(self, settings: Settings) -> Session:
+        from moldau.runs.session import finish_interrupted_work, start_session
+
+        self.lock(settings)
         if self._session is None:
-            opened = open_session(settings, "moldau exec", self._wait_seconds)
-            self._session = self._stack.enter_context(opened)
+            self._session = start_session(settings)
         else:
             finish_interrupted_work(self._session)  # of a line that failed
         self._session.settings = settings
         return self._session
+
+    def decide(
+        self, settings: Settings, kind: str, clusters: Sequence[str], at_ms: int, is_dry_run: bool
+    ) -> Run:
+        """One run of a kind: without Spark if nothing can have changed."""
+        from moldau.runs.idle import idle_run
+
+        self.lock(settings)
+        run = idle_run(settings, kind, clusters, at_ms, is_dry_run)
+        if run is None:
+            from moldau.runs.decide import decide
+
+            run = decide(self.session(settings), kind, clusters, at_ms, is_dry_run)
+        return run
 
     def close(self) -> None:
         self._stack.close()
 
 
 @contextlib.contextmanager
-def session_for(settings: Settings, command: str, wait_seconds: float) -> Iterator[Session]:
-    held = click.get_current_context().find_root().obj
-    if isinstance(held, Held):
-        yield held.session(settings)
+def held_for(settings: Settings, command: str, wait_seconds: float) -> Iterator[Held]:
+    outer = click.get_current_context().find_root().obj
+    if isinstance(outer, Held):
+        yield outer
         return
-    from moldau.runs.session import open_session
+    with contextlib.closing(Held(settings, command, wait_seconds)) as held:
+        yield held
 
-    with open_session(settings, command, wait_seconds) as session:
-        yield session
+
+@contextlib.contextmanager
+def session_for(settings: Settings, command: str, wait_seconds: float) -> Iterator[Session]:
+    with held_for(settings, command, wait_seconds) as held:
+        yield held.session(settings)
 
 
 def wait_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -70,6 +70,17 @@ def helpers_under(names: Sequence[str], warehouse: Path) -> dict[str, str]:
     return found
 
 
+def tables_under(names: Sequence[str], warehouse: Path) -> set[str]:
+    """The tables that these models are made from, through any number of views: database.table."""
+    manifest = _parse(warehouse)
+    nodes = [node for node in manifest.nodes.values() if node.name in names]
+    nodes += [manifest.nodes[f"model.moldau.{name}"] for name in helpers_under(names, warehouse)]
+    keys = {key for node in nodes for key in node.depends_on.nodes}
+    tables = [manifest.sources[key] for key in keys if key in manifest.sources]
+    tables += [manifest.nodes[key] for key in keys if key.startswith("seed.")]
+    return {f"{table.schema}.{table.name}" for table in tables if table.schema != "run"}
+
+
 def _invoke(arguments: list[str], warehouse: Path) -> Any:
     from dbt.cli.main import dbtRunner
 

@@ -14,6 +14,7 @@ from moldau.loading.shapes import SHAPES, SNAPSHOTS
 from moldau.loading.stage import MARKER, Staged, stage
 from moldau.runs.marts import STATE_MARTS
 from moldau.runs.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
+from moldau.warehouse.paths import LOADS
 
 if TYPE_CHECKING:
     from moldau.runs.session import Session
@@ -111,4 +112,4 @@ def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
 
 
 def _folder(session: Session) -> Path:
-    return session.warehouse / "_moldau" / "loads"
+    return session.warehouse / LOADS

@@ -13,6 +13,7 @@ from moldau.errors import MoldauError
 from moldau.reading.delta import deleted_rows, open_latest
 from moldau.reading.query import Tables
 from moldau.reading.tables import existing_tables
+from moldau.warehouse.paths import LOADS, LOCK
 
 Row = dict[str, Any]
 _RUNS_SHOWN = 10
@@ -51,7 +52,7 @@ def read_tables(warehouse: Path) -> list[Row]:
 
 def open_loads(warehouse: Path) -> list[str]:
     """Run ids of loads that are running or were interrupted."""
-    folder = warehouse / "_moldau" / "loads"
+    folder = warehouse / LOADS
     if not folder.is_dir():
         return []
     return sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
@@ -59,7 +60,7 @@ def open_loads(warehouse: Path) -> list[str]:
 
 def lock_holder(warehouse: Path) -> Row | None:
     """Who holds the warehouse's lock: pid, command, since_ms; None = nobody."""
-    path = warehouse / "_moldau" / "lock"
+    path = warehouse / LOCK
     try:
         # whoever lets go empties the file: probing an empty one could get in a writer's way
         if path.stat().st_size == 0:

@@ -28,7 +28,6 @@ APPLIES: dict[str, list[tuple[list[str], list[str]]]] = {
 }
 # decisions without which there is nothing to apply
 ACTS_ON = {"cycle": ("eligible",), "sweep": ("offsets_expire", "tombstone")}
-FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")
 _COUNTS = {
     "cycle": [
         "select concat('deletes_', outcome) as name, count(*) as n from history.plugin_calls "

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
-from moldau.runs.decide import scope_of
 from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.runs.scope import scope_of
 from moldau.settings.rule_sets import rule_sets
 
 if TYPE_CHECKING:

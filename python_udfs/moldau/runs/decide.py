@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.errors import MoldauError
 from moldau.loading.append import is_appended
 from moldau.runs.apply import apply
 from moldau.runs.faults import die_at, fault
 from moldau.runs.marts import APPLY_MARTS, DECISION_MARTS
-from moldau.runs.run import Run, close_run, literal, next_run_id, open_run, settings_models
+from moldau.runs.run import (
+    Run,
+    close_run,
+    literal,
+    next_run_id,
+    open_run,
+    settings_models,
+    types_of,
+)
+from moldau.runs.scope import scope_of
+from moldau.runs.standstill import Decided, note_standstills, versions_read
 from moldau.warehouse.durable import write_durably
+from moldau.warehouse.paths import RUNS
 
 if TYPE_CHECKING:
     from moldau.runs.session import Session
@@ -59,7 +70,7 @@ def finish_interrupted_runs(session: Session) -> None:
 
 
 def _journals(session: Session) -> Path:
-    return session.warehouse / "_moldau" / "runs"
+    return session.warehouse / RUNS
 
 
 def _note(session: Session, run: Run) -> Path:
@@ -73,10 +84,15 @@ def _finish(session: Session, run: Run) -> None:
     """Decide, apply, write the run's row; a stage that has nothing to do is left out."""
     open_run(session, run)
     if not run.is_decided:
-        decided = session.run_models(*settings_models(session, run), *DECIDES[run.kind])
-        run.has_changes = any(decided.rows_affected.get(name, 1) for name in DECIDES[run.kind])
-        run.counts = _counts(session, run)
+        models = list(DECIDES[run.kind])
+        read = versions_read(session, models)
+        result = session.run_models(*settings_models(session, run), *models)
+        run.has_changes = any(result.rows_affected.get(name, 1) for name in models)
+        decided, decided_now = _decided(session, run)
+        counts = sum((one.counts for one in decided.values()), Counter())
+        run.counts = {"decided": decided_now, **counts}
         run.is_decided = True
+        note_standstills(session, run, read, decided)
     # decided once: what is applied changes the state that the decisions were made on
     journal = _note(session, run)
     die_at("after_decide")
@@ -88,35 +104,18 @@ def _finish(session: Session, run: Run) -> None:
     journal.unlink()
 
 
-def known_clusters(session: Session) -> list[str]:
-    """Clusters that were loaded or stand in the settings."""
-    loaded = {row[0] for row in session.sql("select distinct cluster_id from state.settings")}
-    return sorted(loaded | set(session.settings.clusters))
-
-
-def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
-    known = known_clusters(session)
-    unknown = [name for name in clusters if name not in known]
-    if unknown:
-        raise MoldauError(
-            f"cluster {unknown[0]!r} is not known: "
-            f"{', '.join(known) or 'nothing was loaded yet, and moldau.yml names none'}"
-        )
-    if not known:
-        raise MoldauError("there is no cluster yet: `moldau load` brings the records of one")
-    return sorted(set(clusters)) or known
-
-
-def _counts(session: Session, run: Run) -> dict[str, int]:
-    """How many subjects have which decision, and how many were decided in this run."""
-    counts: dict[str, int] = {"decided": 0}
+def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
+    """What each cluster's subjects are decided, and how many of them by this run."""
+    found = {name: Decided() for name in run.cluster_ids}
     scope = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"
+    decided_now = 0
     for table in DECIDES[run.kind].values():
-        for decision, subjects, decided in session.sql(
-            f"select decision, count(*), count_if(run_id = {literal(run.run_id)}) "
-            f"from {table} where {scope} group by decision order by decision"
+        due = "min(next_due_at_ms)" if "next_due_at_ms" in types_of(table) else "null"
+        for cluster, decision, subjects, now, next_due_at_ms in session.sql(
+            f"select cluster_id, decision, count(*), count_if(run_id = {literal(run.run_id)}), "
+            f"{due} from {table} where {scope} group by cluster_id, decision order by decision"
         ):
             name = decision if table != "decisions.offset_expirations" else f"offsets_{decision}"
-            counts[name] = subjects
-            counts["decided"] += decided
-    return counts
+            found[cluster].add(name, subjects, next_due_at_ms)
+            decided_now += now
+    return found, decided_now

@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.reading.status import read_tables
-from moldau.warehouse.contracts import tables
-
 if TYPE_CHECKING:
     from moldau.runs.session import Session
 
@@ -26,6 +23,10 @@ BRINGS = (
     "table_status",
     "slice",
 )
+
+
+# counts of calls that failed
+FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")
 
 
 def now_ms() -> int:
@@ -60,9 +61,27 @@ class Run:
 
 
 def next_run_id(session: Session, kind: str) -> str:
+    return run_id_after(session.sql("select max(run_id) from state.runs")[0][0], kind)
+
+
+def run_id_after(last: str | None, kind: str) -> str:
     """Eight digits, one more than the last run's, and the kind."""
-    last = session.sql("select max(run_id) from state.runs")[0][0]
     return f"{int(last[:8]) + 1 if last else 1:08d}-{kind}"
+
+
+def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
+    """The run's row in state.runs, as of now."""
+    return {
+        "run_id": run.run_id,
+        "kind": run.kind,
+        "cluster_ids": run.cluster_ids,
+        "status": status,
+        "is_dry_run": run.is_dry_run,
+        "decided_at_ms": None if run.load_kind or run.kind == "init" else run.at_ms,
+        "started_at_ms": run.started_at_ms,
+        "finished_at_ms": now_ms(),
+        "counts": run.counts,
+    }
 
 
 def open_run(session: Session, run: Run) -> None:
@@ -99,18 +118,7 @@ def close_run(session: Session, run: Run, models: Sequence[str]) -> None:
 
     `models`: what else the run writes, in the order of the graph.
     """
-    row = {
-        "run_id": run.run_id,
-        "kind": run.kind,
-        "cluster_ids": run.cluster_ids,
-        "status": "succeeded",
-        "is_dry_run": run.is_dry_run,
-        "decided_at_ms": None if run.load_kind or run.kind == "init" else run.at_ms,
-        "started_at_ms": run.started_at_ms,
-        "finished_at_ms": now_ms(),
-        "counts": run.counts,
-    }
-    _bring(session, "finished", types_of("state.runs"), [row])
+    _bring(session, "finished", types_of("state.runs"), [row_of(run)])
     _bring(session, "table_status", _STATUS, _table_status(session.warehouse))
     session.run_models("close_run", *models, "table_status", "last_run")
 
@@ -141,6 +149,8 @@ def _bring_settings(session: Session, run: Run) -> None:
 
 def _table_status(warehouse: Path) -> list[dict[str, Any]]:
     """What the Delta logs tell of every table, before the run's row and marts are written."""
+    from moldau.reading.status import read_tables
+
     return [
         {
             "table_name": row["table"],
@@ -155,6 +165,8 @@ def _table_status(warehouse: Path) -> list[dict[str, Any]]:
 
 
 def types_of(table: str) -> dict[str, str]:
+    from moldau.warehouse.contracts import tables
+
     return {column.name: column.data_type for column in tables()[table].columns}
 
 

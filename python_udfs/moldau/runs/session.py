@@ -6,7 +6,6 @@ A session serves one command, or every line of `moldau exec`.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.engine import spark as engine
 from moldau.engine.dbt import DbtResult, dbt, helpers_under, parse_early
-from moldau.project import SEEDS
+from moldau.project import seeds_digest
 from moldau.settings import Settings
 from moldau.warehouse.create import create, is_initialised
 from moldau.warehouse.lock import locked
+from moldau.warehouse.paths import SEEDED
 
 ABOUT_A_RUN = {"ruleset_differences", "table_status"}  # marts that tell of one run alone
 
@@ -59,19 +59,27 @@ class Session:
 
 @contextlib.contextmanager
 def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> Iterator[Session]:
-    """Lock the warehouse, start Spark, make or register the tables, finish what was interrupted."""
+    """Lock the warehouse and start a session on it."""
+    with locked(settings.warehouse.resolve(), command, wait_seconds):
+        yield start_session(settings)
+
+
+def start_session(settings: Settings) -> Session:
+    """Start Spark, make or register the tables, finish what was interrupted.
+
+    The warehouse is locked by the caller.
+    """
     warehouse = settings.warehouse.resolve()
-    with locked(warehouse, command, wait_seconds):
-        parse_early(warehouse)
-        spark = engine.start(warehouse)
-        is_new = not is_initialised(warehouse)
-        made = create(spark, warehouse)
-        session = Session(settings, warehouse, spark)
-        seed(session, is_lost=any(table.database == "seeds" for table in made))
-        finish_interrupted_work(session)
-        if not is_new:
-            rebuild_marts(session, [table.name for table in made if table.database == "marts"])
-        yield session
+    parse_early(warehouse)
+    spark = engine.start(warehouse)
+    is_new = not is_initialised(warehouse)
+    made = create(spark, warehouse)
+    session = Session(settings, warehouse, spark)
+    seed(session, is_lost=any(table.database == "seeds" for table in made))
+    finish_interrupted_work(session)
+    if not is_new:
+        rebuild_marts(session, [table.name for table in made if table.database == "marts"])
+    return session
 
 
 def finish_interrupted_work(session: Session) -> None:
@@ -85,8 +93,8 @@ def finish_interrupted_work(session: Session) -> None:
 
 def rebuild_marts(session: Session, names: Sequence[str]) -> None:
     """Fill these marts, which were missing, with what they would hold after the last run."""
-    from moldau.runs.decide import known_clusters
     from moldau.runs.run import Run, next_run_id, now_ms, open_run
+    from moldau.runs.scope import known_clusters
 
     lost = set(names) - ABOUT_A_RUN
     if lost and (clusters := known_clusters(session)):
@@ -96,9 +104,8 @@ def rebuild_marts(session: Session, names: Sequence[str]) -> None:
 
 def seed(session: Session, is_lost: bool) -> None:
     """Load the look-up tables again when their files differ from what was loaded last."""
-    files = sorted(SEEDS.glob("*.csv"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    marker = session.warehouse / "_moldau" / "seeds.sha256"
+    digest = seeds_digest()
+    marker = session.warehouse / SEEDED
     if is_lost or not marker.exists() or marker.read_text() != digest:
         session.dbt("seed")
         marker.write_text(digest)

@@ -50,6 +50,14 @@ def find_log_damage(folder: Path) -> str | None:
     return f"the deletion vector {min(missing)} is missing" if missing else None
 
 
+def intact_version(folder: Path) -> int | None:
+    """The latest version of a table whose log and files are whole; None = it is not."""
+    if find_log_damage(folder):
+        return None
+    table = open_table(folder)
+    return None if _missing_file(table) else table.version()
+
+
 def open_table(folder: Path) -> DeltaTable:
     """The table at its latest version."""
     from deltalake import DeltaTable

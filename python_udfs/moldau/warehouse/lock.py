@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from moldau.errors import MoldauError
-
-LOCK = Path("_moldau") / "lock"
+from moldau.warehouse.paths import LOCK
 
 
 @contextlib.contextmanager

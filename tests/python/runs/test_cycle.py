@@ -14,7 +14,7 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.runs.apply import FAILURES
+from moldau.runs.run import FAILURES
 from moldau.runs.decide import decide
 from moldau.runs.run import literal
 from moldau.runs.session import Session

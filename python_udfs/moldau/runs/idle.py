@@ -1,0 +1,112 @@
+"""Runs in which nothing can have changed: their row is written, and Spark never starts.
+
+A run notes what it decided on for each cluster to which it had nothing to apply. While all of
+that stands still, and until the first of its decisions comes due, a run of the same kind can only
+decide the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from moldau.project import seeds_digest
+from moldau.runs.faults import fault
+from moldau.runs.rows import append_row
+from moldau.runs.run import Run
+from moldau.settings import Settings
+from moldau.warehouse.damage import intact_version
+from moldau.warehouse.durable import write_durably
+from moldau.warehouse.paths import IDLE, LOADS, RUNS, SEEDED
+
+
+@dataclass(frozen=True)
+class Standstill:
+    """What the last run of a kind decided for one cluster, and what it read: table -> version."""
+
+    settings_hash: str
+    decided_at_ms: int
+    next_due_at_ms: int | None
+    counts: dict[str, int]
+    versions: dict[str, int]
+
+
+@dataclass
+class Notes:
+    """Of one kind of run. `known`: every cluster there was; `tables`: every table."""
+
+    known: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    clusters: dict[str, Standstill] = field(default_factory=dict)
+
+
+def read_notes(warehouse: Path, kind: str) -> Notes:
+    try:
+        told = json.loads(_file(warehouse, kind).read_text())
+    except FileNotFoundError:
+        return Notes()
+    clusters = {name: Standstill(**one) for name, one in told.pop("clusters").items()}
+    return Notes(**told, clusters=clusters)
+
+
+def write_notes(warehouse: Path, kind: str, notes: Notes) -> None:
+    write_durably(_file(warehouse, kind), json.dumps(asdict(notes)))
+
+
+def table_versions(warehouse: Path, tables: Iterable[str]) -> dict[str, int | None]:
+    """Latest versions; None = the table is not whole."""
+    return {name: intact_version(warehouse.joinpath(*name.split("."))) for name in tables}
+
+
+def idle_run(
+    settings: Settings, kind: str, clusters: Sequence[str], at_ms: int, is_dry_run: bool
+) -> Run | None:
+    """Write the row of a run that would decide what the last one did; None = it might not.
+
+    The warehouse is locked by the caller.
+    """
+    warehouse = settings.warehouse.resolve()
+    notes = read_notes(warehouse, kind)
+    scope = sorted(set(clusters or [*notes.known, *settings.clusters]))
+    found = {name: notes.clusters[name] for name in scope if name in notes.clusters}
+    if (
+        not found
+        or len(found) < len(scope)
+        or not all(_holds(one, name, at_ms, settings) for name, one in found.items())
+        or fault()
+        or not _is_in_order(warehouse, notes.tables)
+    ):
+        return None
+    read = {pair for one in found.values() for pair in one.versions.items()}
+    if read != set(table_versions(warehouse, {table for table, _ in read}).items()):
+        return None
+    counts = {"decided": 0}
+    for one in found.values():
+        counts |= {name: counts.get(name, 0) + count for name, count in one.counts.items()}
+    run = Run("", kind, scope, at_ms, is_dry_run=is_dry_run, counts=counts)
+    append_row(warehouse, run)
+    return run
+
+
+def _holds(one: Standstill, cluster: str, at_ms: int, settings: Settings) -> bool:
+    is_before_due = one.next_due_at_ms is None or at_ms < one.next_due_at_ms
+    is_same = one.settings_hash == settings.cluster(cluster).digest()
+    return is_same and is_before_due and one.decided_at_ms <= at_ms
+
+
+def _is_in_order(warehouse: Path, tables: Sequence[str]) -> bool:
+    """A session would have nothing to do at its start."""
+    owed = [file for folder in (LOADS, RUNS) for file in (warehouse / folder).glob("[!.]*")]
+    seeded = warehouse / SEEDED
+    return (
+        not owed
+        and seeded.exists()
+        and seeded.read_text() == seeds_digest()
+        and all(warehouse.joinpath(*table.split("."), "_delta_log").is_dir() for table in tables)
+    )
+
+
+def _file(warehouse: Path, kind: str) -> Path:
+    return warehouse / IDLE / f"{kind}.json"

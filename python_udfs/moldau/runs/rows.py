@@ -1,0 +1,35 @@
+"""Rows of state.runs that are written without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.runs.run import Run, row_of, run_id_after
+from moldau.warehouse.damage import open_table
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+
+def append_row(warehouse: Path, run: Run, status: str = "succeeded") -> None:
+    """Give the run the next id and write its row, which Delta holds against the table's checks.
+
+    The warehouse is locked by the caller.
+    """
+    import pyarrow
+    from deltalake import write_deltalake
+
+    table = open_table(warehouse / "state" / "runs")
+    run.run_id = run_id_after(_last_run_id(table), run.kind)
+    row = row_of(run, status)
+    row["counts"] = list(row["counts"].items())
+    schema = pyarrow.schema(table.schema().to_arrow())
+    write_deltalake(table, pyarrow.Table.from_pylist([row], schema), mode="append")
+
+
+def _last_run_id(table: DeltaTable) -> str | None:
+    """The largest run_id, from the statistics that every file of the table has."""
+    files = table.get_add_actions(flatten=True)
+    largest: list[str] = files.column("max.run_id").to_pylist() if files.num_rows else []
+    return max(largest, default=None)

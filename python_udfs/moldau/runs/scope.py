@@ -1,0 +1,35 @@
+"""Which clusters there are, and which of them a run is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from moldau.errors import MoldauError
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+
+def loaded_clusters(session: Session) -> set[str]:
+    """Clusters whose settings a run has recorded."""
+    return {row[0] for row in session.sql("select distinct cluster_id from state.settings")}
+
+
+def known_clusters(session: Session) -> list[str]:
+    """Clusters that were loaded or stand in the settings."""
+    return sorted(loaded_clusters(session) | set(session.settings.clusters))
+
+
+def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
+    """These clusters, or every known one; MoldauError if one is not known, or there is none."""
+    known = known_clusters(session)
+    unknown = [name for name in clusters if name not in known]
+    if unknown:
+        raise MoldauError(
+            f"cluster {unknown[0]!r} is not known: "
+            f"{', '.join(known) or 'nothing was loaded yet, and moldau.yml names none'}"
+        )
+    if not known:
+        raise MoldauError("there is no cluster yet: `moldau load` brings the records of one")
+    return sorted(set(clusters)) or known

@@ -1,0 +1,67 @@
+"""What a run leaves behind so that the next one can tell that nothing changed (see idle.py)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from moldau.engine.dbt import tables_under
+from moldau.runs.apply import ACTS_ON
+from moldau.runs.idle import Notes, Standstill, read_notes, table_versions, write_notes
+from moldau.runs.scope import loaded_clusters
+from moldau.warehouse.contracts import tables
+
+if TYPE_CHECKING:
+    from moldau.runs.run import Run
+    from moldau.runs.session import Session
+
+
+@dataclass
+class Decided:
+    """What a run decided for one cluster; `next_due_at_ms`: None = never."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    next_due_at_ms: int | None = None
+
+    def add(self, name: str, subjects: int, next_due_at_ms: int | None) -> None:
+        self.counts[name] += subjects
+        if next_due_at_ms is not None:
+            self.next_due_at_ms = min(next_due_at_ms, self.next_due_at_ms or next_due_at_ms)
+
+
+def versions_read(session: Session, models: Sequence[str]) -> dict[str, int | None]:
+    """Versions of the tables that these models decide on."""
+    return table_versions(session.warehouse, tables_under(models, session.warehouse))
+
+
+def note_standstills(
+    session: Session, run: Run, read: dict[str, int | None], decided: dict[str, Decided]
+) -> None:
+    """Note each cluster to which this run has nothing to apply.
+
+    `read`: versions of before the decision; those of what the run wrote are taken anew.
+    """
+    written = [name for name in read if name.startswith("decisions.")]
+    versions = read | table_versions(session.warehouse, [*written, "state.settings"])
+    quiet = {
+        name: Standstill(
+            settings_hash=session.settings.cluster(name).digest(),
+            decided_at_ms=run.at_ms,
+            next_due_at_ms=decided[name].next_due_at_ms,
+            counts=dict(decided[name].counts),
+            versions={table: version for table, version in versions.items() if version is not None},
+        )
+        for name in run.cluster_ids
+        if not _has_work(session, run.kind, name, decided[name])
+    }
+    before = read_notes(session.warehouse, run.kind)
+    notes = Notes(sorted(loaded_clusters(session)), list(tables()), before.clusters | quiet)
+    write_notes(session.warehouse, run.kind, notes)
+
+
+def _has_work(session: Session, kind: str, cluster: str, decided: Decided) -> bool:
+    settings = session.settings.cluster(cluster)
+    is_applied = settings.authority == "moldau" and (kind != "cycle" or settings.has_plugin)
+    return is_applied and any(decided.counts[name] for name in ACTS_ON[kind])
