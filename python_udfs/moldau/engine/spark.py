@@ -17,6 +17,8 @@ from moldau.engine.profile import spark_settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+CODEGEN_PAYS_FROM_BYTES = 8 * 1024 * 1024
+
 
 def start(warehouse: Path) -> SparkSession:
     """Start Spark for this warehouse, or give the running session.
@@ -37,6 +39,13 @@ def start(warehouse: Path) -> SparkSession:
         builder = builder.config(key, value)
     with _jvm_speaks_to(warehouse / "_moldau" / "spark.log"):
         return builder.getOrCreate()
+
+
+def choose_codegen(spark: SparkSession, bytes_read: int) -> None:
+    """Generated code pays for big tables only: on small ones compiling it is a quarter of a run."""
+    is_small = bytes_read < CODEGEN_PAYS_FROM_BYTES
+    spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())
+    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if is_small else "FALLBACK")
 
 
 @contextlib.contextmanager

@@ -70,7 +70,7 @@ def _finish(session: Session, staged: Staged) -> Loaded:
         shutil.rmtree(staged.folder)
         return Loaded(staged.run_id, 0, 0, staged.refused)
     run = Run(staged.run_id, "load", [staged.cluster_id], now_ms(), load_kind=staged.kind)
-    open_run(session, run)
+    open_run(session, run, sum(file.stat().st_size for file in staged.rows_folder.iterdir()))
     models = settings_models(session, run)
     rows_new, refused = _bring(session, staged)
     run.counts = {

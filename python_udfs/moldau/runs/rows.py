@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from moldau.runs.run import Run, row_of, run_id_after
 from moldau.warehouse.damage import open_table
+from moldau.warehouse.paths import RUNS
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -21,15 +22,16 @@ def append_row(warehouse: Path, run: Run, status: str = "succeeded") -> None:
     from deltalake import write_deltalake
 
     table = open_table(warehouse / "state" / "runs")
-    run.run_id = run_id_after(_last_run_id(table), run.kind)
+    open_runs = [journal.stem for journal in (warehouse / RUNS).glob("[!.]*.json")]
+    run.run_id = run_id_after(max([*_run_ids(table), *open_runs], default=None), run.kind)
     row = row_of(run, status)
     row["counts"] = list(row["counts"].items())
     schema = pyarrow.schema(table.schema().to_arrow())
     write_deltalake(table, pyarrow.Table.from_pylist([row], schema), mode="append")
 
 
-def _last_run_id(table: DeltaTable) -> str | None:
-    """The largest run_id, from the statistics that every file of the table has."""
+def _run_ids(table: DeltaTable) -> list[str]:
+    """The largest run_id of every file, from the table's statistics."""
     files = table.get_add_actions(flatten=True)
     largest: list[str] = files.column("max.run_id").to_pylist() if files.num_rows else []
-    return max(largest, default=None)
+    return largest

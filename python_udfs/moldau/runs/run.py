@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.warehouse.sizes import state_bytes
+
 if TYPE_CHECKING:
     from moldau.runs.session import Session
 
@@ -84,8 +86,11 @@ def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
     }
 
 
-def open_run(session: Session, run: Run) -> None:
+def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     """Make the views that say what this run is about; what it does not bring is empty."""
+    from moldau.engine.spark import choose_codegen
+
+    choose_codegen(session.spark, state_bytes(session.warehouse) + bytes_brought)
     for name in BRINGS:
         session.spark.sql(f"drop view if exists run.{name}")
     session.spark.sql(

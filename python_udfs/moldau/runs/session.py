@@ -72,6 +72,7 @@ def start_session(settings: Settings) -> Session:
     warehouse = settings.warehouse.resolve()
     parse_early(warehouse)
     spark = engine.start(warehouse)
+    engine.choose_codegen(spark, 0)
     is_new = not is_initialised(warehouse)
     made = create(spark, warehouse)
     session = Session(settings, warehouse, spark)

@@ -32,8 +32,13 @@ class Decided:
 
 
 def versions_read(session: Session, models: Sequence[str]) -> dict[str, int | None]:
-    """Versions of the tables that these models decide on."""
-    return table_versions(session.warehouse, tables_under(models, session.warehouse))
+    """Versions of the tables that these models decide on, and of every decision.
+
+    Decisions of other kinds: a plain dbt run may have left changes that are not recorded yet.
+    """
+    decisions = {name for name, table in tables().items() if table.database == "decisions"}
+    read = tables_under(models, session.warehouse) | decisions
+    return table_versions(session.warehouse, read)
 
 
 def note_standstills(

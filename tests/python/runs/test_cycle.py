@@ -14,9 +14,8 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.runs.run import FAILURES
 from moldau.runs.decide import decide
-from moldau.runs.run import literal
+from moldau.runs.run import FAILURES, literal
 from moldau.runs.session import Session
 
 AT_MS = 1_800_000_000_000

@@ -28,7 +28,9 @@ last_decided as (
 
     from runs
 
-    where runs.kind in ('cycle', 'sweep')
+    where
+        runs.kind in ('cycle', 'sweep')
+        and runs.status = 'succeeded'
 
 ),
 
