@@ -8,8 +8,13 @@ from typing import Any
 
 import click
 
+from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
+from moldau.cli.demo_registry import Registry, running_registry
 from moldau.cli.output import write_rows
+from moldau.cli.story import ask, heading, show, tell
 from moldau.errors import MoldauError
+from moldau.project import SAMPLES
+from moldau.settings import Settings, load_settings
 
 AT_MS = 1_795_247_782_363  # 2026-11-21T07:56:22.363Z, where the sample of `west` is cut
 MARKER = Path("_moldau") / "demo"
@@ -24,27 +29,36 @@ MARKER = Path("_moldau") / "demo"
     help="Folder for the demo's tables; an earlier demo in it is replaced.",
 )
 def demo(warehouse: Path) -> None:
-    """Load the records of two real Kafka 4.4.0 brokers and see what their clean-up will do and why.
+    """Load the records of two real Kafka 4.4.0 brokers, see what their clean-up will do and why.
+
+    Then moldau is in charge of the same groups: it deletes descriptions from a small HTTP service,
+    one delete fails and is retried, and the sweep removes offsets and groups.
 
     \b
     Example:
       moldau demo
     """
+    _make_room(warehouse)
+    with running_registry() as registry:
+        (warehouse / "_moldau").mkdir(parents=True)
+        (warehouse / MARKER).touch()
+        config = warehouse / "moldau.yml"
+        config.write_text(settings_text(registry))
+        _tell_story(load_settings(config, warehouse), registry)
+
+
+def _tell_story(settings: Settings, registry: Registry) -> None:
     from moldau.loading.journal import load
-    from moldau.project import SAMPLES
     from moldau.runs.decide import decide
     from moldau.runs.session import open_session
-    from moldau.settings import load_settings
 
-    _make_room(warehouse)
-    settings = load_settings(SAMPLES / "moldau.yml", warehouse)
+    warehouse = settings.warehouse
     east, west = SAMPLES / "east", SAMPLES / "west"
-    _tell(
+    tell(
         "Two Kafka 4.4.0 brokers, `east` and `west`, and their topic __consumer_offsets.\n"
         "Starting Spark and creating the warehouse ..."
     )
     with open_session(settings, "moldau demo") as session:
-        (session.warehouse / MARKER).touch()
         for files, cluster, kind in (
             ([east / "__consumer_offsets.jsonl"], "east", "records"),
             ([west / "__consumer_offsets.jsonl"], "west", "records"),
@@ -52,47 +66,49 @@ def demo(warehouse: Path) -> None:
         ):
             loaded = load(session, files, cluster, kind)
             names = ", ".join(str(file.relative_to(SAMPLES)) for file in files)
-            _tell(f"$ moldau load {names} --cluster {cluster} --kind {kind}", loaded.rows_new)
-        _heading("Which groups are there?", "marts.groups")
-        _show(
+            tell(f"$ moldau load {names} --cluster {cluster} --kind {kind}", loaded.rows_new)
+        heading("Which groups are there?", "marts.groups")
+        show(
             warehouse,
             "select cluster_id, group_id, group_type, group_state, member_count as members, "
             "offset_count as offsets, topology_description, deleted_at "
             "from marts.groups order by cluster_id, group_type, group_id",
         )
-        _tell("\n$ moldau cycle --dry-run --at 2026-11-21T07:56:22.363Z")
+        tell("\n$ moldau cycle --dry-run --at 2026-11-21T07:56:22.363Z")
         decide(session, "cycle", [], AT_MS, is_dry_run=True)
-        _tell("$ moldau sweep --dry-run --at 2026-11-21T07:56:22.363Z")
+        tell("$ moldau sweep --dry-run --at 2026-11-21T07:56:22.363Z")
         decide(session, "sweep", [], AT_MS, is_dry_run=True)
-        _heading("What do the next clean-up cycle and the next sweep do?", "marts.cleanup_preview")
-        _show(
+        heading("What do the next clean-up cycle and the next sweep do?", "marts.cleanup_preview")
+        show(
             warehouse,
             "select group_id, group_state, next_cycle, next_sweep, offsets_to_expire as expire, "
             "offsets_left as left, blocked_by, next_change_at from marts.cleanup_preview "
             "where cluster_id = 'west' and next_sweep is not null order by group_id",
         )
-        _heading("When does each offset expire?", "marts.expiry_calendar")
-        _show(
+        heading("When does each offset expire?", "marts.expiry_calendar")
+        show(
             warehouse,
             "select group_id, concat(topic_name, '-', partition_index) as offset_of, expiry_clock, "
             "expires_at, decision, blocked_by from marts.expiry_calendar "
             "where cluster_id = 'west' order by expires_at, group_id",
         )
-        _heading("Why does c-txn-off stay?", "moldau explain c-txn-off")
+        heading("Why does c-txn-off stay?", "moldau explain c-txn-off")
         _explain(warehouse, "c-txn-off")
         before = _preview(warehouse)
         load(session, [west / "__consumer_offsets.later.jsonl"], "west", "records")
-        _heading(
+        heading(
             "And what did the broker do? The records that it wrote in the next 50 seconds:",
             "moldau load west/__consumer_offsets.later.jsonl --cluster west --kind records",
         )
         _compare(warehouse, before)
-    _tell(
+        tell_of_being_in_charge(session, registry, AT_MS + MINUTE_MS)
+    tell(
         "\nAll of it is in Delta tables under "
         f"{warehouse}. Look around (no Spark, about a second):\n"
         f"  moldau show marts.group_offsets --warehouse {warehouse}\n"
         f"  moldau explain g-streams-push --warehouse {warehouse}\n"
         f"  moldau sql --engine duckdb 'from marts.decision_history' --warehouse {warehouse}\n"
+        f"  moldau show history.plugin_calls --warehouse {warehouse}\n"
         f"  moldau status --warehouse {warehouse}"
     )
 
@@ -104,21 +120,6 @@ def _make_room(warehouse: Path) -> None:
         raise MoldauError(f"{warehouse} is there and is not a demo: name another --warehouse")
 
 
-def _tell(text: str, rows_new: int | None = None) -> None:
-    click.echo(text if rows_new is None else f"{text}\n  {rows_new} rows")
-
-
-def _heading(question: str, source: str) -> None:
-    click.echo(f"\n{question}  [{source}]")
-
-
-def _show(warehouse: Path, sql: str) -> None:
-    from moldau.reading.query import query
-
-    answer = query(warehouse, sql)
-    write_rows(answer.columns, answer.rows, "table")
-
-
 def _explain(warehouse: Path, subject: str) -> None:
     from moldau.reading.explain import explain_subject
     from moldau.reading.explain_words import in_words
@@ -128,24 +129,19 @@ def _explain(warehouse: Path, subject: str) -> None:
 
 
 def _preview(warehouse: Path) -> list[tuple[Any, ...]]:
-    from moldau.reading.query import query
-
-    answer = query(
+    return ask(
         warehouse,
         "select group_id, next_cycle, next_sweep, blocked_by from marts.cleanup_preview "
         "where cluster_id = 'west' and next_sweep is not null",
     )
-    return [tuple(row) for row in answer.rows]
 
 
 def _compare(warehouse: Path, before: list[tuple[Any, ...]]) -> None:
-    from moldau.reading.query import query
-
-    now = query(
+    now = ask(
         warehouse,
         "select group_id, is_deleted, deleted_at from marts.groups where cluster_id = 'west'",
     )
-    after = {row[0]: row[1:] for row in now.rows}
+    after = {row[0]: row[1:] for row in now}
     rows = [
         (*row, "removed" if after[row[0]][0] else "still there", after[row[0]][1]) for row in before
     ]

@@ -77,17 +77,20 @@ def _applied_clusters(session: Session, run: Run) -> list[str]:
 
 def _plugins(session: Session, run: Run) -> dict[str, PluginSpec]:
     """The plugin of each cluster that this run applies to and that has one."""
-    config = session.settings.config
-    specs = {}
-    for name in _applied_clusters(session, run):
-        plugin = session.settings.cluster(name).plugin
-        if plugin is not None:
-            specs[name] = PluginSpec(
-                name=plugin.name,
-                options=plugin.options,
-                cluster_id=name,
-                warehouse=str(session.warehouse),
-                folder=str((config.parent if config else Path.cwd()).resolve()),
-                timeout_seconds=plugin.timeout_seconds,
-            )
-    return specs
+    settings = session.settings
+    names = [n for n in _applied_clusters(session, run) if settings.cluster(n).has_plugin]
+    return {name: plugin_spec(session, name) for name in names}
+
+
+def plugin_spec(session: Session, cluster_id: str) -> PluginSpec:
+    """The plugin of a cluster that has one."""
+    plugin, config = session.settings.cluster(cluster_id).plugin, session.settings.config
+    assert plugin is not None
+    return PluginSpec(
+        name=plugin.name,
+        options=plugin.options,
+        cluster_id=cluster_id,
+        warehouse=str(session.warehouse),
+        folder=str((config.parent if config else Path.cwd()).resolve()),
+        timeout_seconds=plugin.timeout_seconds,
+    )

@@ -1,0 +1,111 @@
+"""The second half of the demo: moldau is in charge, and what it decides happens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moldau.cli.demo_registry import Registry
+from moldau.cli.output import write_rows
+from moldau.cli.story import ask, heading, show, tell
+from moldau.project import SAMPLES
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+CLUSTER = "own"
+UNLUCKY = "c-repeat-off"  # the group whose first delete fails
+MINUTE_MS = 60_000
+_DESCRIPTION = {
+    "subtopologies": [
+        {
+            "subtopologyId": "0",
+            "nodes": [{"name": "KSTREAM-SOURCE-0000000000", "type": "source", "topics": ["in"]}],
+        }
+    ]
+}
+
+
+def settings_text(registry: Registry) -> str:
+    """The samples' moldau.yml and one more cluster: the same records, but moldau decides."""
+    return (SAMPLES / "moldau.yml").read_text() + (
+        f"  {CLUSTER}:                # the same groups, with moldau in charge\n"
+        "    authority: moldau\n"
+        f"    plugin: {{name: webhook, url: {registry.url!r}}}  # ran while the demo did\n"
+        "    offsets.retention.minutes: 1\n"
+    )
+
+
+def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) -> None:
+    """Fill the plugin, clean up at `at_ms`; a delete fails, is retried; then sweep."""
+    from moldau.loading.journal import load
+    from moldau.runs.decide import decide
+
+    tell(
+        "\n--- Now moldau is in charge ---\n"
+        f"Cluster `{CLUSTER}`: the records of `west`, but `authority: moldau`, and the topology\n"
+        "descriptions lie in an HTTP service (plugin `webhook`). What is decided happens."
+    )
+    records = "west/__consumer_offsets.jsonl"
+    loaded = load(session, [SAMPLES / records], CLUSTER, "records")
+    tell(f"$ moldau load {records} --cluster {CLUSTER} --kind records", loaded.rows_new)
+    _fill(session)
+    heading("What does the registry hold before?", registry.url)
+    _show(registry)
+
+    registry.fails_next.add(f"{CLUSTER}/{UNLUCKY}")
+    _cycle(session, at_ms)
+    _show_calls(session.warehouse)
+    tell(f"\n{UNLUCKY}'s delete failed, so its epoch still says that something is stored.")
+    _cycle(session, at_ms + MINUTE_MS)
+    _show_calls(session.warehouse)
+    heading("What does the registry hold now?", registry.url)
+    _show(registry)
+
+    tell(f"\n$ moldau sweep --cluster {CLUSTER}")
+    decide(session, "sweep", [CLUSTER], at_ms + MINUTE_MS, is_dry_run=False)
+    heading("What became of each group?", "history.plugin_calls, history.tombstones")
+    show(
+        session.warehouse,
+        "select g.group_id, g.group_state, max(c.finished_at_ms) filter (c.outcome = 'success') "
+        "as description_deleted_at_ms, g.deleted_by, g.deleted_at_ms as group_removed_at_ms "
+        "from state.groups as g left join history.plugin_calls as c using (cluster_id, group_id) "
+        f"where g.cluster_id = '{CLUSTER}' and g.deleted_by is distinct from 'broker' "
+        "group by all order by 5, 1",
+    )
+
+
+def _fill(session: Session) -> None:
+    """What the members of these groups pushed, as the records say that it is stored."""
+    from moldau.plugins.registry import make_plugin
+    from moldau.runs.apply import plugin_spec
+
+    plugin = make_plugin(plugin_spec(session, CLUSTER))
+    for group_id, epoch in ask(
+        session.warehouse,
+        "select group_id, stored_description_topology_epoch from state.groups "
+        f"where cluster_id = '{CLUSTER}' and stored_description_topology_epoch >= 0",
+    ):
+        plugin.set_topology(group_id, epoch, _DESCRIPTION)
+
+
+def _cycle(session: Session, at_ms: int) -> None:
+    from moldau.runs.decide import decide
+
+    tell(f"\n$ moldau cycle --cluster {CLUSTER}")
+    run = decide(session, "cycle", [CLUSTER], at_ms, is_dry_run=False)
+    told: dict[str, Any] = {k: n for k, n in run.counts.items() if k != "decided"}
+    tell("  " + ", ".join(f"{name} {count}" for name, count in told.items()))
+
+
+def _show_calls(warehouse: Path) -> None:
+    heading("Which calls were made?", "marts.plugin_calls")
+    show(
+        warehouse,
+        "select run_id, group_id, operation, outcome, message, duration_ms "
+        "from marts.plugin_calls order by run_id, group_id",
+    )
+
+
+def _show(registry: Registry) -> None:
+    write_rows(("group_id", "topology_epoch", "subtopologies"), registry.rows(), "table")
