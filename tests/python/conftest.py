@@ -31,6 +31,7 @@ SESSION = {
     "loading/test_load.py",
     "runs/test_cycle.py",
     "runs/test_idle.py",
+    "runs/test_statements.py",
     "runs/test_sweep.py",
     "runs/test_what_is_owed.py",
     "test_dbt.py",

@@ -15,7 +15,7 @@ from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide
-from moldau.runs.run import FAILURES, literal
+from moldau.runs.run import FAILURES, Run, literal
 from moldau.runs.session import Session
 
 AT_MS = 1_800_000_000_000
@@ -60,19 +60,18 @@ def epochs(session: Session, cluster: str) -> dict[str, int]:
     return dict(rows(session, f"{statement} where cluster_id = '{cluster}'"))
 
 
-def while_called(folder: Path, change: Callable[[str], None]) -> threading.Thread:
-    """Another writer: changes each `wait-` group while its call is in progress."""
+def while_called(folders: dict[str, Path], change: Callable[[], None]) -> threading.Thread:
+    """Another writer: changes the `wait-` groups while their calls are in progress."""
+    waiting = [f / g for f in folders.values() for g in GROUPS if g.startswith("wait")]
 
     def write() -> None:
         deadline = time.monotonic() + 120
-        waiting = {group for group in GROUPS if group.startswith("wait")}
-        while waiting and time.monotonic() < deadline:
-            for group in sorted(waiting):
-                if (folder / f"{group}.called").exists():
-                    change(group)
-                    (folder / f"{group}.go").touch()
-                    waiting.remove(group)
+        while not all(place.with_name(f"{place.name}.called").exists() for place in waiting):
+            assert time.monotonic() < deadline
             time.sleep(0.05)
+        change()
+        for place in waiting:
+            place.with_name(f"{place.name}.go").touch()
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
@@ -87,37 +86,40 @@ def cycled(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
         session, {name: moldau_yml(folders[name], RULE_SETS[name]) for name in RULE_SETS}
     )
     fold_records(session, {name: log_of(GROUPS).records for name in RULE_SETS})
-    told: Told = {"session": session, "folders": folders}
-    for name in RULE_SETS:
-        thread = while_called(folders[name], lambda group, name=name: move(session, name, group))
-        first = decide(session, "cycle", [name], AT_MS, is_dry_run=False)
-        thread.join(timeout=60)
-        told[name] = {
-            "run": first,
-            "calls": calls(session, name, first.run_id),
-            "clears": clears(session, name, first.run_id),
-            "epochs": epochs(session, name),
-        }
-        (folders[name] / "healed").touch()
-        second = decide(session, "cycle", [name], AT_MS + 1, is_dry_run=False)
-        told[f"{name} again"] = {
-            "run": second,
-            "calls": calls(session, name, second.run_id),
-            "clears": clears(session, name, second.run_id),
-            "epochs": epochs(session, name),
-        }
+    thread = while_called(folders, lambda: move(session))
+    first = decide(session, "cycle", list(RULE_SETS), AT_MS, is_dry_run=False)
+    thread.join(timeout=60)
+    told: Told = {"session": session, "run": first}
+    told |= {name: told_of(session, name, first) for name in RULE_SETS}
+    for folder in folders.values():
+        (folder / "healed").touch()
+    second = decide(session, "cycle", list(RULE_SETS), AT_MS + 1, is_dry_run=False)
+    told |= {f"{name} again": told_of(session, name, second) for name in RULE_SETS}
     return told
 
 
-def move(session: Session, cluster: str, group: str) -> None:
-    changes = {
-        "wait-raced": "stored_description_topology_epoch = 9",
-        "wait-revived": "group_state = 'STABLE', member_count = 1",
-        "wait-gone": "group_state = 'DEAD', is_deleted = true, deleted_by = 'broker'",
+def told_of(session: Session, cluster: str, run: Run) -> Told:
+    return {
+        "calls": calls(session, cluster, run.run_id),
+        "clears": clears(session, cluster, run.run_id),
+        "epochs": epochs(session, cluster),
     }
+
+
+def move(session: Session) -> None:
+    """One is pushed to again, one is joined, one is deleted; in every cluster."""
     session.spark.sql(
-        f"update state.groups set {changes[group]} "
-        f"where cluster_id = '{cluster}' and group_id = '{group}'"
+        f"""
+        update state.groups set
+            stored_description_topology_epoch =
+                if(group_id = 'wait-raced', 9, stored_description_topology_epoch),
+            group_state = case group_id
+                when 'wait-revived' then 'STABLE' when 'wait-gone' then 'DEAD' else group_state
+            end,
+            is_deleted = group_id = 'wait-gone',
+            deleted_by = if(group_id = 'wait-gone', 'broker', deleted_by)
+        where cluster_id in {tuple(RULE_SETS)} and group_id like 'wait-%'
+        """
     )
 
 
@@ -176,19 +178,18 @@ def test_a_group_at_minus_two_gets_no_second_barrier(cycled: Told) -> None:
 
 
 def test_the_counts_tell_what_was_done(cycled: Told) -> None:
-    counts = cycled["draft"]["run"].counts
-    assert counts["eligible"] == 7
-    assert counts["deletes_success"] == 4
-    assert [counts[name] for name in FAILURES] == [1, 1, 1]
-    assert (counts["cleared"], counts["lost_race"], counts["group_gone"]) == (2, 1, 1)
+    counts = cycled["run"].counts
+    assert counts["eligible"] == 3 * 7
+    assert counts["deletes_success"] == 3 * 4
+    assert [counts[name] for name in FAILURES] == [3, 3, 3]
+    assert (counts["cleared"], counts["lost_race"], counts["group_gone"]) == (3 * 2, 3, 3)
 
 
 def test_a_call_that_hangs_holds_nothing(cycled: Told) -> None:
-    run = cycled["draft"]["run"]
     took = rows(
         cycled["session"],
         "select max(finished_at_ms) - min(started_at_ms) from history.plugin_calls "
-        f"where run_id = '{run.run_id}'",
+        f"where run_id = '{cycled['run'].run_id}'",
     )[0][0]
     assert took < 2 * 8_000, "one time-out, not one for each group behind it"
 
@@ -239,12 +240,10 @@ def test_nothing_at_all_without_a_plugin_or_in_a_dry_run_or_for_the_broker(
     }
     session = with_clusters(session, clusters)
     fold_records(session, {name: log_of(("g",)).records for name in clusters})
-    counts = {
-        name: decide(session, "cycle", [name], AT_MS, is_dry_run=name == "dry").counts
-        for name in clusters
-    }
-    assert counts["no plugin"] == {"decided": 1, "not_eligible": 1}
-    assert counts["dry"] == counts["by the broker"] == {"decided": 1, "eligible": 1}
+    dry = decide(session, "cycle", ["dry"], AT_MS, is_dry_run=True)
+    others = decide(session, "cycle", ["no plugin", "by the broker"], AT_MS, is_dry_run=False)
+    assert dry.counts == {"decided": 1, "eligible": 1}
+    assert others.counts == {"decided": 2, "eligible": 1, "not_eligible": 1}
     for name in clusters:
         assert epochs(session, name) == {"g": 3}
         where = f"where cluster_id = {literal(name)}"

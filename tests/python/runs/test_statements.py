@@ -1,0 +1,86 @@
+"""How many Delta writes each verb costs up to its run's row: they are what a run waits for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from log_support import Log
+from spark_support import fold_records, with_clusters
+
+from moldau.runs.decide import decide
+from moldau.runs.session import Session
+
+AT_MS = 1_800_000_000_000
+DAY_MS = 86_400_000
+OF_A_CYCLE = {
+    "decisions.cleanup_eligibility": 1,
+    "history.plugin_calls": 1,
+    "state.groups": 1,
+    "history.epoch_clears": 1,
+    "history.decision_changes": 1,
+    "state.runs": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def clusters(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """Two clusters that record their settings with the first run: one row of state more."""
+    folder = tmp_path_factory.mktemp("descriptions")
+    plugin = f"authority: moldau, plugin: {{name: directory, path: {folder}}}"
+    session = with_clusters(
+        session,
+        {
+            "costs of the draft": f"{{{plugin}}}",
+            "costs of 4.4": f"{{{plugin}, ruleset: {{groups: kafka_4_4}}}}",
+        },
+    )
+    log = Log()
+    log.streams("eligible", stored=3)
+    log.streams("never pushed")
+    log.commit("never pushed", at_ms=AT_MS - 30 * DAY_MS)
+    fold_records(session, {name: log.records for name in session.settings.clusters})
+    return session
+
+
+def writes(session: Session, kind: str, cluster: str, at_ms: int) -> dict[str, int]:
+    """Commits of a run by table, without marts, which come after its row."""
+    before = commits(session.warehouse)
+    decide(session, kind, [cluster], at_ms, is_dry_run=False)
+    after = commits(session.warehouse)
+    return {name: after[name] - before[name] for name in after if after[name] > before[name]}
+
+
+def commits(warehouse: Path) -> dict[str, int]:
+    return {
+        f"{log.parts[-3]}.{log.parts[-2]}": len(list(log.glob("*.json")))
+        for log in warehouse.glob("*/*/_delta_log")
+        if log.parts[-3] not in ("marts", "plugin")
+    }
+
+
+def test_a_cycle_of_the_draft_writes_six_times(clusters: Session) -> None:
+    assert writes(clusters, "cycle", "costs of the draft", AT_MS) == OF_A_CYCLE
+
+
+def test_a_cycle_of_kafka_4_4_writes_seven_times(clusters: Session) -> None:
+    told = writes(clusters, "cycle", "costs of 4.4", AT_MS)
+    assert told == OF_A_CYCLE | {"state.groups": 2}, "the barrier, and what comes after the calls"
+
+
+def test_a_sweep_writes_seven_times(clusters: Session) -> None:
+    assert writes(clusters, "sweep", "costs of the draft", AT_MS) == {
+        "decisions.offset_expirations": 1,
+        "decisions.group_sweeps": 1,
+        "state.group_offsets": 1,
+        "state.groups": 1,
+        "history.tombstones": 1,
+        "history.decision_changes": 1,
+        "state.runs": 1,
+    }
+
+
+def test_a_run_that_finds_nothing_due_writes_its_row(clusters: Session) -> None:
+    decide(clusters, "cycle", ["costs of the draft"], AT_MS + 1, is_dry_run=False)
+    told = writes(clusters, "cycle", "costs of the draft", AT_MS + 2)
+    assert told == {"state.runs": 1}
