@@ -25,6 +25,7 @@ PROCESSES = {
 }
 SESSION = {
     "captures/test_cleanup_previews.py",
+    "captures/test_cleanup_replays.py",
     "captures/test_group_answers.py",
     "loading/test_big_tables.py",
     "loading/test_fold.py",

@@ -111,17 +111,18 @@ def decoded_table(records: Mapping[str, Sequence[Record]]) -> pa.Table:
     return pa.table(columns)
 
 
-def fold(session: Session, clusters: Sequence[str], decoded: str) -> None:
-    """Fold decoded records of any number of clusters in one run, as a load folds those of one.
+def fold(session: Session, clusters: Sequence[str], decoded: str, kind: str = "records") -> None:
+    """Fold what files of a kind hold for any number of clusters, as a load folds that of one.
 
-    `decoded`: relation or query with the columns of decoded.group_records but run_id.
+    `decoded`: relation or query with the columns of decoded.group_records, or of a snapshot's
+    table, but run_id.
     """
-    run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind="records")
+    run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind=kind)
     open_run(session, run)
     session.spark.sql(
-        f"create view run.records as select *, '{run.run_id}' as run_id from ({decoded})"
+        f"create view run.{kind} as select *, '{run.run_id}' as run_id from ({decoded})"
     )
-    session.run_models(*settings_models(session, run), *FOLDS["records"])
+    session.run_models(*settings_models(session, run), *FOLDS[kind])
     session.spark.sql(
         f"insert into state.runs by name select {literal(run.run_id)} as run_id, 'load' as kind, "
         "cast(array() as array<string>) as cluster_ids, 'succeeded' as status, "

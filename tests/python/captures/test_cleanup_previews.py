@@ -13,12 +13,19 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from cleanup_support import (
+    CONVERTED,
+    DELETE_REFUSED,
+    DELETED_BY_REQUEST,
+    METADATA_TYPES,
+    rows_of,
+    stored_epoch,
+)
 from spark_support import (
     decoded_table,
     fold,
     parquet_of,
     read_capture,
-    read_decoded,
     rows,
     with_clusters,
 )
@@ -32,15 +39,8 @@ CAPTURES = {
     "cleanup-failing": f"{{{COMMON}, {PLUGIN}: FailingPlugin}}",
     "cleanup-noplugin": f"{{{COMMON}}}",
 }
-# DeleteGroups of the test script removed these with their offsets, or called deleteTopology
-DELETED_BY_REQUEST = {"c-delete-off", "n-delete-off", "slow-delete-off"}
-DELETE_REFUSED = {"fail-delete-off", "fail-delete2-off", "fail-cli-off", "throwdel-delete-off"}
-# a classic member joined the empty streams group, and the coordinator tried to convert it
-CONVERTED = {"c-convert-off", "fail-convert-off"}
 # c-txn-off: a transaction with a commit on in-1 is open until it is aborted at this offset
 TRANSACTION_GROUP, TRANSACTION_PARTITION, TRANSACTION_END = "c-txn-off", 3, 16
-
-METADATA_TYPES = (2, 3, 11, 17)
 
 
 @dataclass(frozen=True)
@@ -69,30 +69,17 @@ class Cut:
             return int(self.record["offset"])
         earlier = [
             int(row["offset"])
-            for row in read_once(self.capture)
+            for row in rows_of(self.capture)
             if row["partition"] == partition and row["timestamp_ms"] <= self.record["timestamp_ms"]
         ]
         return max(earlier, default=-1) + 1
-
-
-_decoded: dict[str, list[dict[str, Any]]] = {}
-
-
-def read_once(capture: str) -> list[dict[str, Any]]:
-    if capture not in _decoded:
-        _decoded[capture] = read_decoded(capture)
-    return _decoded[capture]
-
-
-def stored_epoch(record: dict[str, Any]) -> int:
-    return int(record["value"].get("storedDescriptionTopologyEpoch", -1))
 
 
 def cuts_of(capture: str) -> Iterator[Cut]:
     """Each first offset tombstone of a group and offset, each delete and each group tombstone."""
     stored: dict[str, int] = {}
     members: dict[str, set[str]] = {}
-    for record in read_once(capture):
+    for record in rows_of(capture):
         group, kind, value = record["group"], record["type"], record["value"]
         if kind == 19:
             present = members.setdefault(group, set())
@@ -123,7 +110,7 @@ def positions_of(capture: str) -> list[dict[int, int]]:
     ends: dict[int, int] = {}
     found = []
     key = ("timestamp_ms", "partition", "offset")
-    for record in sorted(read_once(capture), key=lambda row: [row[name] for name in key]):
+    for record in sorted(rows_of(capture), key=lambda row: [row[name] for name in key]):
         ends[record["partition"]] = record["offset"] + 1
         found.append(dict(ends))
     return found
@@ -318,7 +305,7 @@ def test_epochs_at_every_position_are_those_of_the_records(previews: Session, ca
     ):
         stored.setdefault(int(cluster.rpartition("@")[2]), {})[group] = tuple(epochs)
     expected = {}
-    records = read_once(capture)
+    records = rows_of(capture)
     for number, ends in enumerate(positions_of(capture)):
         live: dict[str, tuple[int, int]] = {}
         for record in records:

@@ -1,0 +1,54 @@
+"""A plugin whose deletes end as those of a recorded plugin did, which returned futures.
+
+`results.json` in its folder holds by group what became of each of its calls, in their order:
+`ok`, `fail` (the future fails), `throw` (no future at all) or `slow start`: such a call leaves the
+file `<group>.called` and ends well when `<group>.go` is there. A call too many fails with a
+message of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+from moldau.plugins import TransientFailure
+
+
+class ReplayedPlugin:
+    asynchronous = True
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+
+    def delete_topology(self, group_id: str) -> Future[None]:
+        future: Future[None] = Future()
+        match self._next_result(group_id):
+            case "throw":
+                raise RuntimeError("thrown")
+            case "ok":
+                future.set_result(None)
+            case "slow start":
+                threading.Thread(target=self._wait, args=(group_id, future), daemon=True).start()
+            case result:
+                future.set_exception(TransientFailure(result))
+        return future
+
+    def _next_result(self, group_id: str) -> str:
+        """Counted in a file: the next call may be made by another process."""
+        results = json.loads((self.folder / "results.json").read_text())[group_id]
+        with (self.folder / f"{group_id}.calls").open("ab") as calls:
+            number = calls.tell()
+            calls.write(b".")
+        return results[number] if number < len(results) else "the broker made no such call"
+
+    def _wait(self, group_id: str, future: Future[None]) -> None:
+        called, go = (self.folder / f"{group_id}.{name}" for name in ("called", "go"))
+        called.touch()
+        while not go.exists():
+            time.sleep(0.02)
+        called.unlink()
+        go.unlink()
+        future.set_result(None)
