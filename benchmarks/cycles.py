@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +29,6 @@ from typing import Any
 from measure import scratch, timed, versions, written
 
 from moldau.plugins.registry import make_plugin
-from moldau.plugins.threads import THREADS
 from moldau.runs.apply import plugin_spec
 from moldau.runs.decide import decide
 from moldau.runs.session import Session, open_session
@@ -38,7 +37,7 @@ from moldau.settings import load_settings
 PLUGINS = Path(__file__).parent / "slow_plugins"
 AT_MS = 1_800_000_000_000
 CALL_SECONDS = 0.005
-WORKERS = 2  # of the SQL function: one a core
+AT_ONCE = 32  # calls under way, as in the SQL function
 EMPTY = """
     cluster_id, group_id, 0 as offsets_partition_index, 'streams' as group_type,
     'EMPTY' as group_state, 'streams' as protocol_type, 1 as group_epoch, 0 as topology_epoch,
@@ -146,7 +145,7 @@ def bench_calls(session: Session, folder: Path, cluster: str, calls: int) -> Non
 
 
 def call_in_threads(plugin: Any, calls: int) -> None:
-    with ThreadPoolExecutor(WORKERS * THREADS) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(plugin.delete_topology, (f"group-{number}" for number in range(calls))))
 
 
@@ -154,13 +153,13 @@ def bench_idle(config: Path | None, runs: int) -> None:
     """The whole process: Python's start, the settings, the versions of the tables, the row."""
     words = ["cycle", "--cluster", "directory", "--at", str(AT_MS + 1000), "--config", str(config)]
     program = [sys.executable, "-c", "from moldau.cli import main; main()", *words]
-    without_java = {"PATH": "/nowhere", "HOME": os.environ["HOME"]}
-    times: list[float] = []
-    ask: Callable[[], Any] = lambda: subprocess.run(program, check=True, capture_output=True)
+
+    def ask(environment: dict[str, str] | None = None) -> None:
+        subprocess.run(program, check=True, capture_output=True, env=environment)
+
     ask()  # decides what the idle ones repeat
-    for _ in range(max(runs, 5)):
-        ask = lambda: subprocess.run(program, check=True, capture_output=True, env=without_java)
-        times.append(timed(ask))
+    without_java = {"PATH": "/nowhere", "HOME": os.environ["HOME"]}
+    times = [timed(lambda: ask(without_java)) for _ in range(max(runs, 5))]
     print(f"idle cycle, no JVM: median {statistics.median(times):.2f} s")
 
 

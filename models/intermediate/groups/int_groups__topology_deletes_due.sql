@@ -85,8 +85,7 @@ deletes_due as (
         group_id,
         'delete' as operation,  -- noqa: RF04
         topology_epoch,
-        cast(place div 1000 as int) as slice_index,
-        cast(place % 2 as int) as worker_index
+        cast(place div 1000 as int) as slice_index
 
     from deletes_chosen
 

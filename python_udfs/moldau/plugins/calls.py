@@ -24,7 +24,7 @@ def make_calls(
     plugin_or_factory: Any,
     calls: Iterable[Call],
     timeout_seconds: float,
-    limit: int = 16,
+    limit: int = 32,
     after_call: Callable[[], None] | None = None,
 ) -> Iterator[Outcome]:
     """Outcomes as they come, exactly one a call; at most `limit` calls are under way.

@@ -1,4 +1,4 @@
-"""`call_plugin(table(calls) partition by worker)`: the one function of SQL with an outside effect.
+"""`call_plugin(table(calls) partition by slice)`: the one function of SQL with an outside effect.
 
 Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch; each comes back once
 with outcome, message, started_at_ms and finished_at_ms. Run it in one append, with task retries and

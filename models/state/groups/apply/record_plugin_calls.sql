@@ -5,7 +5,8 @@
 ) }}
 
 {# the one model with an outside effect: the job that makes the calls writes
-   the outcomes #}
+   the outcomes. A slice is one partition: of several Spark may give one worker
+   one behind the other, and then a call that hangs would hold them twice #}
 -- depends_on: {{ ref('int_run__decided') }}
 
 with
@@ -49,7 +50,7 @@ calls_made as (
 
     from
         call_plugin(
-            table(deletes_of_the_slice) partition by worker_index
+            table(deletes_of_the_slice) partition by slice_index
         ) as calls_made
 
 )
