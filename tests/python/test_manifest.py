@@ -228,8 +228,7 @@ def test_models_are_short(models: list[Model]) -> None:
             for kind, steps in APPLIES.items()
         ),
         ("state_marts", set(STATE_MARTS)),
-        ("decision_marts", set(DECISION_MARTS)),
-        ("apply_marts", set(APPLY_MARTS)),
+        *((f"{kind}_marts", {*DECISION_MARTS[kind], *APPLY_MARTS[kind]}) for kind in DECIDES),
         ("close", {"close_run", *RUN_MARTS}),
     ],
 )
@@ -242,11 +241,39 @@ def test_selectors_are_what_the_verbs_run(
 def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
     assert {m.name for m in dbt_project.of_kind("mart")} == {
         *STATE_MARTS,
-        *DECISION_MARTS,
-        *APPLY_MARTS,
+        *(mart for several in DECISION_MARTS.values() for mart in several),
+        *(mart for several in APPLY_MARTS.values() for mart in several),
         *RUN_MARTS,
         "ruleset_differences",  # moldau compare
     }
+
+
+@pytest.mark.parametrize("kind", DECIDES)
+def test_a_run_refreshes_the_marts_that_read_what_it_writes(
+    dbt_project: Project, kind: str
+) -> None:
+    decided = {*DECIDES[kind].values(), "history.decision_changes"}
+    applied = {dbt_project.models[model].into for models, _ in APPLIES[kind] for model in models}
+    marts = {m.name: tables_read(dbt_project, m) for m in dbt_project.of_kind("mart")}
+    of_every_run = {*RUN_MARTS, "ruleset_differences"}
+    after = {name: read for name, read in marts.items() if name not in of_every_run}
+    of_decisions = {name for name, read in after.items() if read & decided}
+    assert set(DECISION_MARTS[kind]) <= of_decisions
+    assert {*DECISION_MARTS[kind], *APPLY_MARTS[kind]} == of_decisions | {
+        name for name, read in after.items() if read & applied
+    }
+
+
+def tables_read(project: Project, model: Model) -> set[str]:
+    """database.table of everything that a model is made from, through views."""
+    found = {".".join(source) for source in model.sources}
+    for name in model.reads:
+        parent = project.models[name]
+        if parent.kind == "decision":
+            found.add(f"decisions.{parent.node.alias}")
+        elif parent.kind != "seed":
+            found |= tables_read(project, parent)
+    return found
 
 
 def test_property_files_stand_beside_their_models() -> None:

@@ -63,7 +63,7 @@ def finish_interrupted_runs(session: Session) -> None:
         if is_appended(session.spark, "state.runs", run.run_id):
             # killed after its row was written: only the marts may lag behind
             open_run(session, run)
-            session.run_models(*DECISION_MARTS, *APPLY_MARTS, "last_run")
+            session.run_models(*_marts(run, is_applied=True), "last_run")
             journal.unlink()
         else:
             _finish(session, run)
@@ -99,9 +99,14 @@ def _finish(session: Session, run: Run) -> None:
     is_applied = apply(session, run)
     die_at("before_run_row")
     changes = ["record_group_decision_changes"] if run.has_changes else []
-    marts = [*(DECISION_MARTS if run.has_changes else ()), *(APPLY_MARTS if is_applied else ())]
-    close_run(session, run, [*changes, *marts])
+    close_run(session, run, [*changes, *_marts(run, is_applied)])
     journal.unlink()
+
+
+def _marts(run: Run, is_applied: bool) -> dict[str, None]:
+    """Those that this run changed, each once."""
+    decided = DECISION_MARTS[run.kind] if run.has_changes else ()
+    return dict.fromkeys([*decided, *(APPLY_MARTS[run.kind] if is_applied else ())])
 
 
 def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:

@@ -1,15 +1,25 @@
-"""Which marts a command refreshes, beside last_run and table_status, which every run does."""
+"""Which marts a command refreshes, beside last_run and table_status, which every run does.
+
+A test on dbt's manifest holds these to what the models read and write.
+"""
 
 from __future__ import annotations
 
-# what load and apply change
+# what loads change
 STATE_MARTS = ("groups", "group_offsets", "group_lag")
-# what applying changes, beside those of the decisions
-APPLY_MARTS = ("groups", "group_offsets", "plugin_calls", "deferred_groups", "metrics")
-# what a decision changes
-DECISION_MARTS = (
-    "cleanup_preview",
-    "expiry_calendar",
-    "decisions",
-    "decision_history",
-)
+# kind of run -> what its decisions change
+DECISION_MARTS: dict[str, tuple[str, ...]] = {
+    "cycle": ("cleanup_preview", "decisions", "decision_history"),
+    "sweep": (
+        "cleanup_preview",
+        "expiry_calendar",
+        "deferred_groups",
+        "decisions",
+        "decision_history",
+    ),
+}
+# kind of run -> what applying them changes, beside those
+APPLY_MARTS: dict[str, tuple[str, ...]] = {
+    "cycle": ("groups", "plugin_calls", "deferred_groups", "metrics"),
+    "sweep": ("groups", "group_offsets", "group_lag"),
+}

@@ -86,8 +86,9 @@ def told(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
             pytest.MonkeyPatch.context() as patch,
         ):
             if number < len(RUNS) - 1:  # marts are a third of the time and made anew by each run
-                patch.setattr("moldau.runs.decide.DECISION_MARTS", ())
-                patch.setattr("moldau.runs.decide.APPLY_MARTS", ())
+                no_marts = {"cycle": (), "sweep": ()}
+                patch.setattr("moldau.runs.decide.DECISION_MARTS", no_marts)
+                patch.setattr("moldau.runs.decide.APPLY_MARTS", no_marts)
             run = decide(session, kind, list(settings), AT_MS[number], is_dry_run=False)
         run_ids.append(run.run_id)
         told.epochs.append(epochs(session))
