@@ -10,7 +10,9 @@ runs as (
 
     select * from {{ ref('stg_state__runs') }}
 
-    where not is_dry_run
+    where
+        not is_dry_run
+        and status = 'succeeded'
 
 ),
 

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.runs.run import Run, row_of, run_id_after
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.paths import RUNS
+from moldau.warehouse.paths import LOADS, RUNS
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 
-def append_row(warehouse: Path, run: Run, status: str = "succeeded") -> None:
+def append_row(warehouse: Path, run: Run) -> None:
     """Give the run the next id and write its row, which Delta holds against the table's checks.
 
     The warehouse is locked by the caller.
     """
+    append_rows(warehouse, [run])
+
+
+def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded") -> None:
+    """Rows of several runs in one commit, with ids above those of runs that were interrupted."""
     import pyarrow
     from deltalake import write_deltalake
 
     table = open_table(warehouse / "state" / "runs")
-    open_runs = [journal.stem for journal in (warehouse / RUNS).glob("[!.]*.json")]
-    run.run_id = run_id_after(max([*_run_ids(table), *open_runs], default=None), run.kind)
-    row = row_of(run, status)
-    row["counts"] = list(row["counts"].items())
+    interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
+    last = max([*_run_ids(table), *interrupted], default=None)
+    rows = []
+    for run in runs:
+        last = run.run_id = run_id_after(last, run.kind)
+        row = row_of(run, status)
+        rows.append(row | {"counts": list(row["counts"].items())})
     schema = pyarrow.schema(table.schema().to_arrow())
-    write_deltalake(table, pyarrow.Table.from_pylist([row], schema), mode="append")
+    write_deltalake(table, pyarrow.Table.from_pylist(rows, schema), mode="append")
 
 
 def _run_ids(table: DeltaTable) -> list[str]:

@@ -27,6 +27,7 @@ BRINGS = (
 )
 
 
+SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 # counts of calls that failed
 FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")
 
@@ -73,13 +74,14 @@ def run_id_after(last: str | None, kind: str) -> str:
 
 def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
     """The run's row in state.runs, as of now."""
+    decides = not run.load_kind and run.kind != "init" and status != SKIPPED
     return {
         "run_id": run.run_id,
         "kind": run.kind,
         "cluster_ids": run.cluster_ids,
         "status": status,
         "is_dry_run": run.is_dry_run,
-        "decided_at_ms": None if run.load_kind or run.kind == "init" else run.at_ms,
+        "decided_at_ms": run.at_ms if decides else None,
         "started_at_ms": run.started_at_ms,
         "finished_at_ms": now_ms(),
         "counts": run.counts,
