@@ -22,6 +22,7 @@ PROCESSES = {
     "cli/test_whole_command_line.py",
     "loading/test_crash.py",
     "runs/test_kills.py",
+    "runs/test_watch_process.py",
 }
 SESSION = {
     "captures/test_cleanup_previews.py",
@@ -32,6 +33,7 @@ SESSION = {
     "loading/test_load.py",
     "runs/test_cycle.py",
     "runs/test_idle.py",
+    "runs/test_shutdown.py",
     "runs/test_statements.py",
     "runs/test_sweep.py",
     "runs/test_what_is_owed.py",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
+from moldau.runs import shutdown
 from moldau.runs.faults import die_at, fault, pids
 from moldau.runs.run import Run, literal
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 # kind of run -> what is applied, and the points at which a run may be made to die after it
 APPLIES: dict[str, list[tuple[list[str], list[str]]]] = {
     "cycle": [
-        (["mark_descriptions_uncertain", "record_plugin_calls"], ["after_call", "before_clear"]),
+        (["mark_descriptions_uncertain"], []),
+        (["record_plugin_calls"], ["after_call", "before_clear"]),
         (["clear_topology_epochs"], ["after_clear"]),
         (["record_epoch_clears"], []),
     ],
@@ -46,7 +48,7 @@ def apply(session: Session, run: Run) -> bool:
     """Apply the decisions of this run; what a killed run has applied already is not repeated.
 
     False: there was nothing to apply. Adds to the run's counts: calls by outcome, cleared epochs,
-    removed offsets and groups.
+    removed offsets and groups. Raises ShutdownRequested between two steps of a run that is to stop.
     """
     plugins = _plugins(session, run)
     ours = _applied_clusters(session, run)
@@ -57,9 +59,10 @@ def apply(session: Session, run: Run) -> bool:
         dies = pids() if fault() == "in_call" else ()
         register_call_plugin(session.spark, plugins, dies)
     steps = APPLIES[run.kind]
-    if fault() is None:  # one invocation of dbt for all of them
+    if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
         steps = [([model for models, _ in steps for model in models], [])]
     for models, points in steps:
+        shutdown.check()
         if models:
             session.run_models(*models)
         for point in points:
