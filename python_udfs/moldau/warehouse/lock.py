@@ -18,9 +18,17 @@ from moldau.errors import MoldauError
 from moldau.warehouse.paths import LOCK
 
 
+class WarehouseInUse(MoldauError):
+    """Another command holds the lock: `reason` names it."""
+
+    def __init__(self, warehouse: Path, holder: str) -> None:
+        self.reason = f"the warehouse {warehouse} is in use by {holder}"
+        super().__init__(f"{self.reason}; try again later or wait with --wait SECONDS")
+
+
 @contextlib.contextmanager
 def locked(warehouse: Path, command: str, wait_seconds: float = 0) -> Iterator[None]:
-    """Hold the warehouse's lock; raises MoldauError naming the holder after wait_seconds."""
+    """Hold the warehouse's lock; raises WarehouseInUse naming the holder after wait_seconds."""
     path = warehouse / LOCK
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -43,10 +51,7 @@ def _take(descriptor: int, path: Path, deadline: float) -> None:
         except BlockingIOError:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise MoldauError(
-                    f"the warehouse {path.parent.parent} is in use by {holder(path)}; "
-                    "try again later or wait with --wait SECONDS"
-                ) from None
+                raise WarehouseInUse(path.parent.parent, holder(path)) from None
             time.sleep(min(left, 0.2))
 
 
