@@ -26,6 +26,7 @@ VERBS = {
     "cycle": "Decide which topology descriptions are released, and release them.",
     "sweep": "Decide which offsets and groups go, and remove them.",
     "run": "A cycle, then a sweep, at one instant.",
+    "watch": "Cycles and sweeps on each cluster's check interval, until SIGTERM.",
     "compare": "Decide under two rule sets and show what differs.",
     "exec": "Run a file of verbs, one a line, in one session.",
     "explain": "Say in words why something is decided as it is.",

@@ -64,7 +64,7 @@ def _run_line(command: str, held: Held) -> tuple[int, str, str]:
         else:
             if words[:1] == ["moldau"]:
                 words = words[1:]
-            if words[:1] in (["exec"], ["demo"]):
+            if words[:1] in (["exec"], ["demo"], ["watch"]):
                 code = 1
                 errors.write(f"moldau: {words[0]} cannot stand in a file of verbs\n")
             else:

@@ -48,6 +48,18 @@ def choose_codegen(spark: SparkSession, bytes_read: int) -> None:
     spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if is_small else "FALLBACK")
 
 
+def forget_if_dead() -> None:
+    """Let the next `start` make a new JVM if the one of this process has ended."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway = SparkContext._gateway
+    if gateway is None or gateway.proc.poll() is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
 @contextlib.contextmanager
 def _jvm_speaks_to(log: Path) -> Iterator[None]:
     """The JVM that starts here writes its notes to a file; stderr is for the person."""

@@ -23,7 +23,11 @@ def known_clusters(session: Session) -> list[str]:
 
 def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
     """These clusters, or every known one; MoldauError if one is not known, or there is none."""
-    known = known_clusters(session)
+    return scope_among(known_clusters(session), clusters)
+
+
+def scope_among(known: Sequence[str], clusters: Sequence[str]) -> list[str]:
+    """The same of clusters that are known already."""
     unknown = [name for name in clusters if name not in known]
     if unknown:
         raise MoldauError(
@@ -32,4 +36,4 @@ def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
         )
     if not known:
         raise MoldauError("there is no cluster yet: `moldau load` brings the records of one")
-    return sorted(set(clusters)) or known
+    return sorted(set(clusters)) or list(known)

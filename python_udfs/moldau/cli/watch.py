@@ -1,0 +1,117 @@
+"""`moldau watch`: cycles and sweeps on each cluster's own check interval."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moldau.cli.deciding import clusters_option
+from moldau.cli.options import format_option, pass_settings
+from moldau.instants import format_instant
+from moldau.reading.values import csv_cell, to_json, visible
+from moldau.settings import Settings
+
+if TYPE_CHECKING:
+    from moldau.runs.watch import Timer
+
+
+@click.command(name="watch")
+@pass_settings
+@clusters_option
+@format_option
+@click.option(
+    "--ticks",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="End after N ticks have had their turn.  [default: go on until SIGTERM]",
+)
+def watch(
+    settings: Settings, clusters: tuple[str, ...], output_format: str, ticks: int | None
+) -> None:
+    """Run cycles and sweeps by the clock, until SIGTERM or Ctrl-C.
+
+    Each cluster has its own `offsets.retention.check.interval.ms`; its first tick comes one
+    interval after the start. Only a cluster with a plugin has cycles. One line a run on stdout.
+
+    A tick that comes while the one before it is still in flight, or while another command holds
+    the warehouse, is dropped and recorded in state.runs with status skipped_in_flight. The
+    warehouse is locked only inside a tick. A run that is going on when the signal comes stops
+    between two stages, and the next command finishes it.
+
+    \b
+    Example:
+      moldau watch --cluster east --format json
+    """
+    from moldau.runs.shutdown import Signals, stops_when
+
+    signals = Signals()
+    signals.listen()
+    from moldau.engine.jars import jars_folder
+    from moldau.engine.java import find_java
+    from moldau.runs.ticks import WarehouseTicks
+    from moldau.runs.watch import Watch
+
+    find_java()
+    jars_folder()
+    tell = _Lines(output_format)
+    runs = WarehouseTicks(settings, clusters, tell.write, _warn, signals.listen)
+    _warn(f"watching {_counted(runs.timers())}")
+    try:
+        with stops_when(lambda: signals.is_received):
+            Watch(runs, lambda: time.monotonic_ns() // 1_000_000, signals.wait).run(ticks)
+    except KeyboardInterrupt:
+        pass  # Spark's own handler was there while it started
+    if runs.unrecorded:
+        _warn(f"{len(runs.unrecorded)} skipped ticks are not recorded: the warehouse is in use")
+
+
+def _counted(timers: Sequence[Timer]) -> str:
+    """`2 clusters, 1 with cycles; first tick at 2026-11-21T08:10:00Z`."""
+    clusters = len({timer.cluster_id for timer in timers})
+    cycles = sum(timer.kind == "cycle" for timer in timers)
+    first_ms = time.time_ns() // 1_000_000 + min(timer.interval_ms for timer in timers)
+    noun = "cluster" if clusters == 1 else "clusters"
+    return f"{clusters} {noun}, {cycles} with cycles; first tick at {format_instant(first_ms)}"
+
+
+def _warn(line: str) -> None:
+    click.echo(f"moldau: {visible(line)}", err=True)
+
+
+class _Lines:
+    """A line for each row of state.runs: words, a JSON object, or CSV below one header."""
+
+    def __init__(self, output_format: str) -> None:
+        self._format = output_format
+        self._has_header = False
+
+    def write(self, row: dict[str, Any]) -> None:
+        match self._format:
+            case "json":
+                click.echo(to_json(row))
+            case "csv":
+                self._write_csv(row)
+            case _:
+                click.echo(_in_words(row))
+
+    def _write_csv(self, row: dict[str, Any]) -> None:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        if not self._has_header:
+            writer.writerow(row)
+            self._has_header = True
+        writer.writerow(csv_cell(value) for value in row.values())
+        sys.stdout.flush()
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    """`00000007-sweep  east  decided at 2026-11-21T08:00:00Z: decided 3, keep 3`."""
+    subject = f"{row['run_id']}  {visible(', '.join(row['cluster_ids']))}"
+    if row["decided_at_ms"] is None:
+        return f"{subject}  {row['status']}"
+    counts = ", ".join(f"{name} {count}" for name, count in row["counts"].items())
+    return f"{subject}  decided at {format_instant(row['decided_at_ms'])}: {counts}"

@@ -1,0 +1,132 @@
+"""What `moldau watch` does at a tick: one run, with the warehouse locked as long as it lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from moldau.engine.spark import forget_if_dead
+from moldau.instants import format_instant
+from moldau.reading.query import Tables
+from moldau.runs import shutdown
+from moldau.runs.decide import decide
+from moldau.runs.idle import idle_run
+from moldau.runs.rows import append_rows
+from moldau.runs.run import FAILURES, SKIPPED, Run, now_ms, row_of
+from moldau.runs.scope import scope_among
+from moldau.runs.session import start_session
+from moldau.runs.watch import Timer, timers_of
+from moldau.settings import Settings
+from moldau.warehouse.create import is_initialised
+from moldau.warehouse.lock import WarehouseInUse, locked
+
+COMMAND = "moldau watch"
+TOLD = ("run_id", "kind", "cluster_ids", "status", "decided_at_ms", "counts")
+
+
+class WarehouseTicks:
+    """`tell` gets each row of state.runs that comes about here, `warn` a line for stderr.
+
+    `clusters`: () = every known one, also those that are loaded later. `listen`: called when Spark
+    has started, which installs signal handlers of its own. Raises MoldauError as `moldau cycle`
+    does for a cluster that is unknown.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clusters: Sequence[str],
+        tell: Callable[[dict[str, Any]], None],
+        warn: Callable[[str], None],
+        listen: Callable[[], None],
+    ) -> None:
+        self._settings, self._tell, self._warn, self._listen = settings, tell, warn, listen
+        self._warehouse = settings.warehouse.resolve()
+        self._is_open = not clusters
+        self._clusters = scope_among(self._known(), clusters)
+        self.unrecorded: list[Run] = []
+
+    def timers(self) -> list[Timer]:
+        if self._is_open:
+            try:
+                self._clusters = self._known()
+            except Exception as error:
+                self._warn(f"the clusters cannot be looked up: {_cause(error)}")
+        chosen = [(name, self._settings.cluster(name)) for name in self._clusters]
+        return timers_of(
+            (name, cluster.offsets_retention_check_interval_ms, cluster.has_plugin)
+            for name, cluster in chosen
+        )
+
+    def run(self, timer: Timer) -> None:
+        with locked(self._warehouse, COMMAND):
+            run = self._decide(timer, now_ms())
+        self._tell(_told(run))
+        if failed := sum(run.counts.get(name, 0) for name in FAILURES):
+            self._warn(f"{failed} plugin calls failed: see marts.plugin_calls")
+
+    def _decide(self, timer: Timer, at_ms: int) -> Run:
+        clusters = [timer.cluster_id]
+        run = idle_run(self._settings, timer.kind, clusters, at_ms, is_dry_run=False)
+        if run is not None:
+            return run
+        session = start_session(self._settings)
+        self._listen()
+        shutdown.check()
+        try:
+            return decide(session, timer.kind, clusters, now_ms(), is_dry_run=False)
+        except shutdown.ShutdownRequested:
+            self._warn(f"{_of(timer)} stopped between two stages: the next command finishes it")
+            raise
+
+    def drop(self, timer: Timer, late_ms: int, reason: str) -> None:
+        came_at_ms = now_ms() - late_ms
+        dropped = Run("", timer.kind, [timer.cluster_id], came_at_ms, started_at_ms=came_at_ms)
+        self.unrecorded.append(dropped)
+        self._warn(f"{_of(timer)} at {format_instant(came_at_ms)} skipped: {reason}")
+
+    def fail(self, timer: Timer, error: Exception) -> None:
+        self._warn(f"Unexpected error running the {_of(timer)}: {_cause(error)}")
+        forget_if_dead()
+
+    def settle(self) -> bool:
+        """Record the dropped ticks; False while another command holds the warehouse."""
+        if not self.unrecorded:
+            return True
+        if not is_initialised(self._warehouse):
+            return False
+        dropped = self.unrecorded
+        try:
+            with locked(self._warehouse, COMMAND):
+                append_rows(self._warehouse, dropped, SKIPPED)
+        except WarehouseInUse:
+            return False
+        except Exception as error:
+            self._warn(f"{len(dropped)} skipped ticks are not recorded: {_cause(error)}")
+            dropped = []
+        self.unrecorded = []
+        for run in dropped:
+            self._tell(_told(run, SKIPPED))
+        return True
+
+    def _known(self) -> list[str]:
+        """Clusters that were loaded or stand in the settings."""
+        loaded: set[str] = set()
+        if is_initialised(self._warehouse):
+            tables = Tables(self._warehouse, ["state.settings"])
+            rows = tables.ask("select distinct cluster_id from state.settings")
+            loaded = {row["cluster_id"] for row in rows}
+        return sorted(loaded | set(self._settings.clusters))
+
+
+def _told(run: Run, status: str = "succeeded") -> dict[str, Any]:
+    row = row_of(run, status)
+    return {name: row[name] for name in TOLD}
+
+
+def _of(timer: Timer) -> str:
+    return f"{timer.kind} of {timer.cluster_id}"
+
+
+def _cause(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,151 @@
+"""`moldau watch` as a process: ticks, dropped ticks, a JVM that dies, SIGTERM."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moldau.reading.query import Tables
+from moldau.reading.status import lock_holder
+from moldau.warehouse.create import is_initialised
+from moldau.warehouse.lock import locked
+from moldau.warehouse.paths import IDLE
+
+YML = """
+clusters:
+  east:
+    authority: moldau
+    plugin: {{name: directory, path: {folder}/descriptions}}
+    offsets.retention.check.interval.ms: 1000
+  west:
+    authority: moldau
+    offsets.retention.check.interval.ms: {west_ms}
+"""
+Row = dict[str, Any]
+
+
+class Watching:
+    def __init__(self, folder: Path, west_ms: int, *words: str) -> None:
+        self.warehouse = folder / "w"
+        (folder / "moldau.yml").write_text(YML.format(folder=folder, west_ms=west_ms))
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "MOLDAU_DRIVER_MEMORY": "1g",
+            "MOLDAU_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        }
+        program = [sys.executable, "-c", "from moldau.cli import main; main()"]
+        paths = ["--config", str(folder / "moldau.yml"), "--warehouse", str(self.warehouse)]
+        self.out, self.err = folder / "out", folder / "err"
+        with self.out.open("w") as out, self.err.open("w") as err:
+            self.process = subprocess.Popen(
+                [*program, "watch", *paths, "--format", "json", *words],
+                stdout=out,
+                stderr=err,
+                env=environment,
+            )
+
+    def until(self, happened: Callable[[], Any], seconds: int = 400) -> None:
+        deadline = time.monotonic() + seconds
+        while not happened():
+            assert self.process.poll() is None, self.err.read_text()
+            assert time.monotonic() < deadline, self.err.read_text()
+            time.sleep(0.1)
+
+    def rows(self, **wanted: Any) -> list[Row]:
+        if not is_initialised(self.warehouse):
+            return []
+        rows = Tables(self.warehouse, ["state.runs"]).rows("state.runs", "order by run_id", [])
+        return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=300)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Row]:
+    watching = Watching(tmp_path_factory.mktemp("watch"), 3_000)
+    try:
+        yield tell(watching)
+    finally:
+        if watching.process.poll() is None:
+            watching.process.kill()
+
+
+def tell(watching: Watching) -> Row:
+    def succeeded(kind: str, cluster: str) -> int:
+        return len(watching.rows(kind=kind, cluster_ids=[cluster], status="succeeded"))
+
+    watching.until(lambda: succeeded("cycle", "east") and succeeded("sweep", "west"))
+    with locked(watching.warehouse, "moldau load", wait_seconds=300):
+        watching.until(lambda: "in use by `moldau load`" in watching.err.read_text())
+    before = succeeded("sweep", "east")
+    watching.until(lambda: succeeded("sweep", "east") > before)
+    found = subprocess.run(
+        ["pgrep", "-P", str(watching.process.pid), "java"], capture_output=True, text=True
+    )
+    os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
+    for note in (watching.warehouse / IDLE).glob("*.json"):
+        note.unlink()  # the next tick may not tell without Spark that nothing has changed
+    before = succeeded("sweep", "east")
+    watching.until(lambda: succeeded("sweep", "east") > before + 1)
+    code = watching.end()
+    return {
+        "code": code,
+        "rows": watching.rows(),
+        "out": [json.loads(line) for line in watching.out.read_text().splitlines()],
+        "err": watching.err.read_text(),
+        "lock": lock_holder(watching.warehouse),
+        "warehouse": watching.warehouse,
+    }
+
+
+def test_sigterm_ends_it_cleanly(told: Row) -> None:
+    assert told["code"] == 0
+    assert told["lock"] is None
+    assert "Traceback" not in told["err"]
+
+
+def test_each_cluster_ticks_and_only_one_with_a_plugin_has_cycles(told: Row) -> None:
+    kinds = {(row["kind"], *row["cluster_ids"]) for row in told["rows"]}
+    assert kinds == {("cycle", "east"), ("sweep", "east"), ("sweep", "west")}
+
+
+def test_dropped_ticks_are_warned_of_and_recorded(told: Row) -> None:
+    """Case 128; the interval is shorter than the start of Spark."""
+    skipped = [row for row in told["rows"] if row["status"] == "skipped_in_flight"]
+    assert skipped
+    assert all(row["decided_at_ms"] is None and not row["is_dry_run"] for row in skipped)
+    warned = [line for line in told["err"].splitlines() if " skipped: " in line]
+    assert len(warned) == len(skipped)
+    assert any("the previous one is still in flight" in line for line in warned)
+
+
+def test_run_ids_are_unique_and_stdout_tells_each_run(told: Row) -> None:
+    ids = [row["run_id"] for row in told["rows"]]
+    assert len({run_id[:8] for run_id in ids}) == len(ids)
+    assert {line["run_id"] for line in told["out"]} <= set(ids)
+    last = max(row["run_id"] for row in told["rows"] if row["status"] == "skipped_in_flight")
+    assert last in {line["run_id"] for line in told["out"]}
+
+
+def test_a_jvm_that_died_is_replaced(told: Row) -> None:
+    assert "Unexpected error running the " in told["err"]
+
+
+def test_sigterm_while_it_waits(tmp_path: Path) -> None:
+    """Case 136, and nothing was touched."""
+    watching = Watching(tmp_path, 600_000, "--cluster", "west")
+    watching.until(lambda: "watching 1 cluster, 0 with cycles" in watching.err.read_text())
+    assert watching.end() == 0
+    assert watching.out.read_text() == ""
+    assert not watching.warehouse.exists()
