@@ -45,7 +45,8 @@ def load(
             raise click.UsageError(f"{file} is not a file")
     from moldau.loading.journal import load as load_files
 
-    with session_for(settings, "moldau load", wait) as session:
+    bytes_coming = sum(file.stat().st_size for file in files)
+    with session_for(settings, "moldau load", wait, bytes_coming) as session:
         loaded = load_files(session, list(files), cluster, kind)
     for refusal in loaded.refused[:REFUSALS_SHOWN]:
         click.echo(f"refused {refusal}", err=True)

@@ -23,8 +23,15 @@ class Held:
     Its lock is taken when a verb first writes, Spark starts when one first needs it.
     """
 
-    def __init__(self, settings: Settings, command: str, wait_seconds: float) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        command: str,
+        wait_seconds: float,
+        bytes_coming: int | None = None,
+    ) -> None:
         self.settings = settings
+        self._bytes_coming = bytes_coming
         self._command = command
         self._wait_seconds = wait_seconds
         self._stack = contextlib.ExitStack()
@@ -44,7 +51,7 @@ class Held:
 
         self.lock(settings)
         if self._session is None:
-            self._session = start_session(settings)
+            self._session = start_session(settings, self._bytes_coming)
         else:
             finish_interrupted_work(self._session)  # of a line that failed
         self._session.settings = settings
@@ -69,18 +76,23 @@ class Held:
 
 
 @contextlib.contextmanager
-def held_for(settings: Settings, command: str, wait_seconds: float) -> Iterator[Held]:
+def held_for(
+    settings: Settings, command: str, wait_seconds: float, bytes_coming: int = 0
+) -> Iterator[Held]:
+    """`bytes_coming`: size of the files that the verb reads."""
     outer = click.get_current_context().find_root().obj
     if isinstance(outer, Held):
         yield outer
         return
-    with contextlib.closing(Held(settings, command, wait_seconds)) as held:
+    with contextlib.closing(Held(settings, command, wait_seconds, bytes_coming)) as held:
         yield held
 
 
 @contextlib.contextmanager
-def session_for(settings: Settings, command: str, wait_seconds: float) -> Iterator[Session]:
-    with held_for(settings, command, wait_seconds) as held:
+def session_for(
+    settings: Settings, command: str, wait_seconds: float, bytes_coming: int = 0
+) -> Iterator[Session]:
+    with held_for(settings, command, wait_seconds, bytes_coming) as held:
         yield held.session(settings)
 
 

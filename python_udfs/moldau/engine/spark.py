@@ -17,15 +17,19 @@ from moldau.engine.profile import spark_settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CODEGEN_PAYS_FROM_BYTES = 8 * 1024 * 1024
+SMALL_BYTES = 8 * 1024 * 1024  # below this neither compiler pays: Spark's to Java, Java's second
+BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
-def start(warehouse: Path) -> SparkSession:
+def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
     """Start Spark for this warehouse, or give the running session.
 
+    `is_brief`: for little work, so that time spent on optimizing code is lost.
     Raises MoldauError when Java is missing or too old or the jars cannot be had.
     """
     find_java()
+    if is_brief:
+        os.environ.setdefault("MOLDAU_JAVA_OPTIONS", BRIEF_OPTIONS)
     os.environ["MOLDAU_JARS"] = str(jars_folder())
     os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -43,7 +47,7 @@ def start(warehouse: Path) -> SparkSession:
 
 def choose_codegen(spark: SparkSession, bytes_read: int) -> None:
     """Generated code pays for big tables only: on small ones compiling it is a quarter of a run."""
-    is_small = bytes_read < CODEGEN_PAYS_FROM_BYTES
+    is_small = bytes_read < SMALL_BYTES
     spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())
     spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if is_small else "FALLBACK")
 

@@ -18,6 +18,7 @@ from moldau.settings import Settings
 from moldau.warehouse.create import create, is_initialised
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import SEEDED
+from moldau.warehouse.sizes import state_bytes
 
 ABOUT_A_RUN = {"ruleset_differences", "table_status"}  # marts that tell of one run alone
 
@@ -58,20 +59,25 @@ class Session:
 
 
 @contextlib.contextmanager
-def open_session(settings: Settings, command: str, wait_seconds: float = 0) -> Iterator[Session]:
+def open_session(
+    settings: Settings, command: str, wait_seconds: float = 0, bytes_coming: int | None = None
+) -> Iterator[Session]:
     """Lock the warehouse and start a session on it."""
     with locked(settings.warehouse.resolve(), command, wait_seconds):
-        yield start_session(settings)
+        yield start_session(settings, bytes_coming)
 
 
-def start_session(settings: Settings) -> Session:
+def start_session(settings: Settings, bytes_coming: int | None = None) -> Session:
     """Start Spark, make or register the tables, finish what was interrupted.
 
-    The warehouse is locked by the caller.
+    `bytes_coming`: what one command brings; None = many may follow. The warehouse is locked by
+    the caller.
     """
     warehouse = settings.warehouse.resolve()
     parse_early(warehouse)
-    spark = engine.start(warehouse)
+    work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
+    is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
+    spark = engine.start(warehouse, is_brief)
     engine.choose_codegen(spark, 0)
     is_new = not is_initialised(warehouse)
     made = create(spark, warehouse)

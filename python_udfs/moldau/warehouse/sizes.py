@@ -9,8 +9,7 @@ from moldau.warehouse.damage import open_table
 
 def state_bytes(warehouse: Path) -> int:
     """Bytes of all state at its latest version, as Delta's logs tell."""
-    folders = [folder for folder in (warehouse / "state").iterdir() if folder.is_dir()]
-    return sum(_bytes(folder) for folder in folders)
+    return sum(_bytes(log.parent) for log in (warehouse / "state").glob("*/_delta_log"))
 
 
 def _bytes(folder: Path) -> int:
