@@ -58,7 +58,7 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         "Two Kafka 4.4.0 brokers, `east` and `west`, and their topic __consumer_offsets.\n"
         "Starting Spark and creating the warehouse ..."
     )
-    with open_session(settings, "moldau demo", bytes_coming=0) as session:
+    with open_session(settings, "moldau demo") as session:
         for files, cluster, kind in (
             ([east / "__consumer_offsets.jsonl"], "east", "records"),
             ([west / "__consumer_offsets.jsonl"], "west", "records"),
