@@ -42,8 +42,12 @@ class Log:
         assert key is not None
         return key
 
-    def streams(self, group: str, stored: int = -1, epoch: int = 2) -> None:
-        value = {"epoch": epoch, "storedDescriptionTopologyEpoch": stored}
+    def streams(self, group: str, stored: int = -1, epoch: int = 2, failed: int = -1) -> None:
+        value = {
+            "epoch": epoch,
+            "storedDescriptionTopologyEpoch": stored,
+            "failedDescriptionTopologyEpoch": failed,
+        }
         self.add(self.group_key(group), encode_value(FAMILY, 17, 0, value))
 
     def classic(self, group: str, protocol_type: str = "consumer") -> None:

@@ -19,7 +19,16 @@ from moldau.runs.run import FAILURES, Run, literal
 from moldau.runs.session import Session
 
 AT_MS = 1_800_000_000_000
-GROUPS = ("good", "fail-once", "perm", "hang", "wait-raced", "wait-revived", "wait-gone")
+GROUPS = (
+    "good",
+    "fail-once",
+    "perm",
+    "hang",
+    "wait-raced",
+    "wait-revived",
+    "wait-gone",
+    "wait-classic",
+)
 Told = dict[str, Any]
 RULE_SETS = {"draft": "kip_1331_draft", "v2": "kip_1331_v2", "barrier": "kafka_4_4"}
 
@@ -30,10 +39,10 @@ def moldau_yml(folder: Path, ruleset: str) -> str:
 
 
 def log_of(groups: tuple[str, ...]) -> Log:
-    """Empty streams groups without offsets, whose description is stored at epoch 3."""
+    """Empty streams groups without offsets, with a description stored at 3 and one refused at 2."""
     log = Log()
     for group in groups:
-        log.streams(group, stored=3)
+        log.streams(group, stored=3, failed=2)
     return log
 
 
@@ -107,7 +116,7 @@ def told_of(session: Session, cluster: str, run: Run) -> Told:
 
 
 def move(session: Session) -> None:
-    """One is pushed to again, one is joined, one is deleted; in every cluster."""
+    """One is pushed to again, one joined, one deleted, one converted; in every cluster."""
     session.spark.sql(
         f"""
         update state.groups set
@@ -116,6 +125,7 @@ def move(session: Session) -> None:
             group_state = case group_id
                 when 'wait-revived' then 'STABLE' when 'wait-gone' then 'DEAD' else group_state
             end,
+            group_type = if(group_id = 'wait-classic', 'classic', group_type),
             is_deleted = group_id = 'wait-gone',
             deleted_by = if(group_id = 'wait-gone', 'broker', deleted_by)
         where cluster_id in {tuple(RULE_SETS)} and group_id like 'wait-%'
@@ -140,15 +150,17 @@ def test_each_call_has_its_outcome_whatever_the_others_do(cycled: Told) -> None:
 
 
 def test_an_epoch_is_cleared_only_if_it_is_the_one_observed(cycled: Told) -> None:
-    """73, 74, 125, 143: nothing is written where a push came between."""
+    """74, 76, 125, 143: nothing is written where a push or a conversion came between."""
     for name in ("draft", "v2"):
         assert cycled[name]["clears"] == {
             "good clear": ("cleared", 3, -1),
             "wait-raced clear": ("lost_race", 3, 9),
             "wait-revived clear": ("cleared", 3, -1),
             "wait-gone clear": ("group_gone", 3, None),
+            "wait-classic clear": ("not_streams", 3, 3),
         }
         found = cycled[name]["epochs"]
+        assert found["wait-classic"] == 3
         assert (found["good"], found["wait-raced"], found["wait-gone"]) == (-1, 9, 3)
         assert (found["fail-once"], found["perm"], found["hang"]) == (3, 3, 3)
 
@@ -163,6 +175,7 @@ def test_with_a_barrier_every_delete_is_settled_from_minus_two(cycled: Told) -> 
     assert told["clears"]["good finalise"] == ("cleared", 3, -1)
     assert told["clears"]["wait-raced finalise"] == ("lost_race", 3, -2)
     assert told["clears"]["wait-gone finalise"] == ("group_gone", 3, None)
+    assert told["clears"]["wait-classic finalise"] == ("not_streams", 3, -2)
     found = told["epochs"]
     assert (found["good"], found["wait-raced"]) == (-1, -2)
     assert (found["fail-once"], found["perm"], found["hang"]) == (-2, -2, -2)
@@ -179,10 +192,21 @@ def test_a_group_at_minus_two_gets_no_second_barrier(cycled: Told) -> None:
 
 def test_the_counts_tell_what_was_done(cycled: Told) -> None:
     counts = cycled["run"].counts
-    assert counts["eligible"] == 3 * 7
-    assert counts["deletes_success"] == 3 * 4
+    assert counts["eligible"] == 3 * len(GROUPS)
+    assert counts["deletes_success"] == 3 * 5
     assert [counts[name] for name in FAILURES] == [3, 3, 3]
     assert (counts["cleared"], counts["lost_race"], counts["group_gone"]) == (3 * 2, 3, 3)
+
+
+def test_a_clear_leaves_all_else_as_it_was(cycled: Told) -> None:
+    """73: the epoch that was refused stays."""
+    session, names = cycled["session"], tuple(RULE_SETS)
+    kept = "select distinct failed_description_topology_epoch from state.groups "
+    assert rows(session, f"{kept} where cluster_id in {names} and group_id <> 'wait-gone'") == [
+        (2,)
+    ]
+    written = f"from history.epoch_clears where run_id = '{cycled['run'].run_id}'"
+    assert rows(session, f"select count(*) {written} and outcome = 'cleared'") == [(6,)]
 
 
 def test_a_call_that_hangs_holds_nothing(cycled: Told) -> None:

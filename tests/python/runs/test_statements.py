@@ -37,6 +37,7 @@ def clusters(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Sess
     )
     log = Log()
     log.streams("eligible", stored=3)
+    log.streams("eligible too", stored=5)
     log.streams("never pushed")
     log.commit("never pushed", at_ms=AT_MS - 30 * DAY_MS)
     fold_records(session, {name: log.records for name in session.settings.clusters})
@@ -60,6 +61,7 @@ def commits(warehouse: Path) -> dict[str, int]:
 
 
 def test_a_cycle_of_the_draft_writes_six_times(clusters: Session) -> None:
+    """Case 139: one write clears every group."""
     assert writes(clusters, "cycle", "costs of the draft", AT_MS) == OF_A_CYCLE
 
 
