@@ -4,19 +4,9 @@
 
 with
 
-clusters as (
+cleanups as (
 
-    select * from {{ ref('int_groups__clusters_configured') }}
-
-    where is_applied and has_plugin
-
-),
-
-eligible as (
-
-    select * from {{ ref('int_groups__cleanup_eligibility_decided') }}
-
-    where decision = 'eligible'
+    select * from {{ ref('int_groups__cleanups_applied') }}
 
 ),
 
@@ -37,31 +27,28 @@ calls as (
 deletes_chosen as (
 
     select
-        eligible.cluster_id,
-        eligible.group_id,
-        clusters.run_id,
-        eligible.observed_epoch as topology_epoch,
+        cleanups.cluster_id,
+        cleanups.group_id,
+        cleanups.run_id,
+        cleanups.observed_epoch as topology_epoch,
         row_number() over (
-            order by eligible.cluster_id, eligible.group_id
+            order by cleanups.cluster_id, cleanups.group_id
         ) - 1 as place
 
-    from eligible
-
-    inner join clusters
-        on eligible.cluster_id = clusters.cluster_id
+    from cleanups
 
     left join state_groups
         on
-            eligible.cluster_id = state_groups.cluster_id
-            and eligible.group_id = state_groups.group_id
+            cleanups.cluster_id = state_groups.cluster_id
+            and cleanups.group_id = state_groups.group_id
 
     left anti join calls
         on
-            eligible.cluster_id = calls.cluster_id
-            and eligible.group_id = calls.group_id
+            cleanups.cluster_id = calls.cluster_id
+            and cleanups.group_id = calls.group_id
 
     where
-        not clusters.uses_uncertain_epoch
+        not cleanups.uses_uncertain_epoch
         or (
             not state_groups.is_deleted
             and state_groups.group_type = 'streams'

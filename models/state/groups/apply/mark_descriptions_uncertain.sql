@@ -16,19 +16,11 @@
 
 with
 
-clusters as (
+cleanups as (
 
-    select * from {{ ref('int_groups__clusters_configured') }}
+    select * from {{ ref('int_groups__cleanups_applied') }}
 
-    where is_applied and has_plugin and uses_uncertain_epoch
-
-),
-
-eligible as (
-
-    select * from {{ ref('int_groups__cleanup_eligibility_decided') }}
-
-    where decision = 'eligible'
+    where uses_uncertain_epoch
 
 ),
 
@@ -43,19 +35,16 @@ calls as (
 groups_to_mark as (
 
     select
-        eligible.cluster_id,
-        eligible.group_id,
-        clusters.run_id
+        cleanups.cluster_id,
+        cleanups.group_id,
+        cleanups.run_id
 
-    from eligible
-
-    inner join clusters
-        on eligible.cluster_id = clusters.cluster_id
+    from cleanups
 
     left anti join calls
         on
-            eligible.cluster_id = calls.cluster_id
-            and eligible.group_id = calls.group_id
+            cleanups.cluster_id = calls.cluster_id
+            and cleanups.group_id = calls.group_id
 
 )
 

@@ -1,0 +1,35 @@
+with
+
+clusters as (
+
+    select * from {{ ref('int_groups__clusters_configured') }}
+
+    where is_applied and has_plugin
+
+),
+
+eligible as (
+
+    select * from {{ ref('int_groups__cleanup_eligibility_decided') }}
+
+    where decision = 'eligible'
+
+),
+
+cleanups_applied as (
+
+    select
+        clusters.run_id,
+        eligible.cluster_id,
+        eligible.group_id,
+        eligible.observed_epoch,
+        clusters.uses_uncertain_epoch
+
+    from eligible
+
+    inner join clusters
+        on eligible.cluster_id = clusters.cluster_id
+
+)
+
+select * from cleanups_applied
