@@ -31,6 +31,7 @@ from measure import scratch, timed, versions, written
 from moldau.plugins.registry import make_plugin
 from moldau.runs.apply import plugin_spec
 from moldau.runs.decide import decide
+from moldau.runs.run import next_run_id
 from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
 
@@ -87,17 +88,13 @@ def bench_cycle(session: Session, folder: Path, groups: int, runs: int) -> None:
     due = groups // 10 if groups < 1_000_000 else groups // 100
     make_groups(session, "directory", groups)
     row_after, told = [], ""
+    (folder / "d" / "directory").mkdir(parents=True, exist_ok=True)
     for run in range(runs + 2):
-        (folder / "d" / "directory").mkdir(parents=True, exist_ok=True)
         session.spark.sql(
             "update state.groups set stored_description_topology_epoch = 3, "
-            f"changed_in_run_id = concat(left(changed_in_run_id, 8), '-load') "
+            f"changed_in_run_id = '{next_run_id(session, 'load')}' "
             f"where cluster_id = 'directory' and int(substr(group_id, 7)) % {groups // due} = {run}"
         )
-        session.spark.sql(
-            "update state.groups set changed_in_run_id = (select max(run_id) from state.runs) "
-            f"where cluster_id = 'directory' and int(substr(group_id, 7)) % {groups // due} = {run}"
-        ) if run else None
         before = versions(session.warehouse)
         started = time.time()
         decided = decide(session, "cycle", ["directory"], AT_MS + run, is_dry_run=False)

@@ -29,7 +29,10 @@ def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def deciding_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of a verb that decides, and applies unless it is told not to."""
+    """Adds the options of a verb that decides, and applies unless it is told not to.
+
+    The command hands what it receives to `run_kinds`.
+    """
     dry_run = click.option("--dry-run", is_flag=True, help="Decide only; nothing is applied.")
     for option in (pass_settings, wait_option, format_option, clusters_option, at_option, dry_run):
         command = option(command)
@@ -53,15 +56,8 @@ def deciding_verb(kind: str, decides: str, applies: str, table: str) -> click.Co
         """,
     )
     @deciding_options
-    def verb(
-        settings: Settings,
-        clusters: tuple[str, ...],
-        at_ms: int | None,
-        dry_run: bool,
-        output_format: str,
-        wait: float,
-    ) -> None:
-        run_kinds(settings, f"moldau {kind}", [kind], clusters, at_ms, dry_run, output_format, wait)
+    def verb(settings: Settings, **options: Any) -> None:
+        run_kinds(settings, f"moldau {kind}", [kind], **options)
 
     return verb
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from moldau.cli.deciding import deciding_options, run_kinds
@@ -12,18 +14,11 @@ KINDS = ("cycle", "sweep")
 
 @click.command(name="run")
 @deciding_options
-def run_verb(
-    settings: Settings,
-    clusters: tuple[str, ...],
-    at_ms: int | None,
-    dry_run: bool,
-    output_format: str,
-    wait: float,
-) -> None:
+def run_verb(settings: Settings, **options: Any) -> None:
     """Run the clean-up cycle, then the sweep, with one --at: each sees what the other applied.
 
     \b
     Example:
       moldau run --at 2026-11-21T08:00:00Z
     """
-    run_kinds(settings, "moldau run", KINDS, clusters, at_ms, dry_run, output_format, wait)
+    run_kinds(settings, "moldau run", KINDS, **options)

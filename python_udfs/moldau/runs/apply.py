@@ -50,12 +50,12 @@ def apply(session: Session, run: Run) -> bool:
     False: there was nothing to apply. Adds to the run's counts: calls by outcome, cleared epochs,
     removed offsets and groups. Raises ShutdownRequested between two steps of a run that is to stop.
     """
-    plugins = _plugins(session, run)
-    ours = _applied_clusters(session, run)
-    clusters = [name for name in ours if run.kind != "cycle" or name in plugins]
-    if not clusters or not any(run.counts.get(name) for name in ACTS_ON[run.kind]):
+    clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
+    has_work = any(run.counts.get(name) for name in ACTS_ON[run.kind])
+    if run.is_dry_run or not clusters or not has_work:
         return False
     if run.kind == "cycle":
+        plugins = {name: plugin_spec(session, name) for name in clusters}
         dies = pids() if fault() == "in_call" else ()
         register_call_plugin(session.spark, plugins, dies)
     steps = APPLIES[run.kind]
@@ -72,17 +72,10 @@ def apply(session: Session, run: Run) -> bool:
     return True
 
 
-def _applied_clusters(session: Session, run: Run) -> list[str]:
-    if run.is_dry_run:
-        return []
-    return [n for n in run.cluster_ids if session.settings.cluster(n).authority == "moldau"]
-
-
-def _plugins(session: Session, run: Run) -> dict[str, PluginSpec]:
-    """The plugin of each cluster that this run applies to and that has one."""
-    settings = session.settings
-    names = [n for n in _applied_clusters(session, run) if settings.cluster(n).has_plugin]
-    return {name: plugin_spec(session, name) for name in names}
+def applies_to(session: Session, kind: str, cluster_id: str) -> bool:
+    """Moldau is in charge of the cluster; of descriptions only where a plugin holds them."""
+    cluster = session.settings.cluster(cluster_id)
+    return cluster.authority == "moldau" and (kind != "cycle" or cluster.has_plugin)
 
 
 def plugin_spec(session: Session, cluster_id: str) -> PluginSpec:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from moldau.project import seeds_digest
 from moldau.runs.faults import fault
-from moldau.runs.rows import append_row
+from moldau.runs.rows import append_rows
 from moldau.runs.run import Run
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
@@ -86,7 +86,7 @@ def idle_run(
     for one in found.values():
         counts |= {name: counts.get(name, 0) + count for name, count in one.counts.items()}
     run = Run("", kind, scope, at_ms, is_dry_run=is_dry_run, counts=counts)
-    append_row(warehouse, run)
+    append_rows(warehouse, [run])
     return run
 
 

@@ -14,16 +14,11 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 
-def append_row(warehouse: Path, run: Run) -> None:
-    """Give the run the next id and write its row, which Delta holds against the table's checks.
-
-    The warehouse is locked by the caller.
-    """
-    append_rows(warehouse, [run])
-
-
 def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded") -> None:
-    """Rows of several runs in one commit, with ids above those of runs that were interrupted."""
+    """Give runs the next ids, above those that were interrupted, and write their rows at once.
+
+    Delta holds them against the table's checks. The warehouse is locked by the caller.
+    """
     import pyarrow
     from deltalake import write_deltalake
 

@@ -25,8 +25,6 @@ BRINGS = (
     "table_status",
     "slice",
 )
-
-
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 # counts of calls that failed
 FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")

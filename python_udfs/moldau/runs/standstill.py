@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from moldau.engine.dbt import tables_under
-from moldau.runs.apply import ACTS_ON
+from moldau.runs.apply import ACTS_ON, applies_to
 from moldau.runs.idle import Notes, Standstill, read_notes, table_versions, write_notes
 from moldau.runs.scope import loaded_clusters
 from moldau.warehouse.contracts import tables
@@ -67,6 +67,5 @@ def note_standstills(
 
 
 def _has_work(session: Session, kind: str, cluster: str, decided: Decided) -> bool:
-    settings = session.settings.cluster(cluster)
-    is_applied = settings.authority == "moldau" and (kind != "cycle" or settings.has_plugin)
-    return is_applied and any(decided.counts[name] for name in ACTS_ON[kind])
+    is_due = any(decided.counts[name] for name in ACTS_ON[kind])
+    return is_due and applies_to(session, kind, cluster)
