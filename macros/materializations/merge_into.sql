@@ -9,6 +9,7 @@
      update_set           {column: expression}, default every column; false = never
      insert_when          predicate on s for new rows; false = never insert
      works_on             run_list without whose rows there is nothing to write
+     works_when           predicate on those rows
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
 {% materialization merge_into, adapter='spark' %}
@@ -16,7 +17,7 @@
     {%- set write = config.get('write', 'merge') -%}
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
-    {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on'))) -%}
+    {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on')), config.get('works_when', 'true')) -%}
         {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
     {%- elif config.get('in_slices_of') -%}
         {%- do append_in_slices(into, compiled_code) -%}
@@ -28,7 +29,9 @@
             {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
         {%- else -%}
             {%- set is_big = bytes > 8 * 1024 * 1024 -%}
-            {%- do hide_rows_or_rewrite_files(is_big) -%}
+            {%- if is_big -%}
+                {%- do hide_rows(into) -%}
+            {%- endif -%}
             {%- set affected = merge_in_parts(into, compiled_code) if is_big else affected_rows(merge_sql(into, compiled_code)) -%}
             {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
         {%- endif -%}
@@ -49,8 +52,8 @@
     {{ return(run_query('select is_open from run.parameters').rows[0][0]) }}
 {% endmacro %}
 
-{% macro has_no_rows(relation) %}
-    {{ return(run_query('select 1 from ' ~ relation ~ ' limit 1').rows | length == 0) }}
+{% macro has_no_rows(relation, condition) %}
+    {{ return(run_query('select 1 from ' ~ relation ~ ' where ' ~ condition ~ ' limit 1').rows | length == 0) }}
 {% endmacro %}
 
 {# 0 = no row. #}
@@ -58,10 +61,13 @@
     {{ return(run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0]) }}
 {% endmacro %}
 
-{# A deletion vector spares the rewriting of a big file for a few rows, and costs a small table more than it saves.
-   A session switch, so it is set before every merge. #}
-{% macro hide_rows_or_rewrite_files(is_big) %}
-    {%- do run_query('set spark.databricks.delta.merge.deletionVectors.persistent = ' ~ is_big | lower) -%}
+{# Deletion vectors spare the rewriting of big files for a few rows. A table that may have them costs Delta a job at
+   every look for them, so small tables are made without. #}
+{% macro hide_rows(into) %}
+    {%- set is_enabled = run_query("show tblproperties " ~ into ~ " ('delta.enableDeletionVectors')").rows[0][1] -%}
+    {%- if is_enabled != 'true' -%}
+        {%- do run_query("alter table " ~ into ~ " set tblproperties ('delta.enableDeletionVectors' = 'true')") -%}
+    {%- endif -%}
 {% endmacro %}
 
 {% macro affected_rows(merge) %}

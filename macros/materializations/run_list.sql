@@ -1,9 +1,10 @@
 {# What the run works on, found once and read by several models: rows in a scratch folder of the warehouse, and a
    view on them. A view alone would search the state again for each of its readers, and would not tell Spark that
-   the list is short. #}
+   the list is short.
+     as_literals   a handful of rows stand in the view itself: Spark plans them away where it can #}
 {% materialization run_list, adapter='spark' %}
     {%- do run_query('create schema if not exists ' ~ model.schema) -%}
-    {%- set rows = write_list(model.alias, compiled_code) -%}
+    {%- set rows = literal_rows(compiled_code) if config.get('as_literals') else write_list(model.alias, compiled_code) -%}
     {%- call statement('main') -%}
 create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}
     {%- endcall -%}
@@ -16,3 +17,34 @@ create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ 
     {%- do run_query("insert overwrite directory '" ~ folder ~ "' using parquet\n" ~ sql) -%}
     {{ return('parquet.`' ~ folder ~ '`') }}
 {% endmacro %}
+
+{# The rows as a relation of literals, of the types that the model's YAML declares. Spark itself writes the literals:
+   what passes through dbt's tables changes its type. #}
+{% macro literal_rows(sql) %}
+    {%- set columns = model.columns.values() -%}
+    {%- set query -%}
+select concat_ws(', ' {%- for column in columns %}, {{ literal_of(column.name) }}{% endfor %}) as literals
+from (
+{{ sql }}
+)
+    {%- endset -%}
+    {%- set rows = run_query(query).columns['literals'].values() | list -%}
+    {%- set relation -%}
+(
+select
+    {%- for column in columns %}
+    cast({{ column.name }} as {{ column.data_type }}) as {{ column.name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+from values ({{ rows | join('), (') if rows else (['null'] * columns | length) | join(', ') }})
+    as rows ({{ columns | map(attribute='name') | join(', ') }})
+{%- if not rows %}
+where false
+{%- endif %}
+)
+    {%- endset -%}
+    {{ return(relation) }}
+{% endmacro %}
+
+{% macro literal_of(column) -%}
+coalesce(concat("'", replace(replace(cast({{ column }} as string), '\\', '\\\\'), "'", "\\'"), "'"), 'null')
+{%- endmacro %}

@@ -106,7 +106,7 @@ def test_only_state_models_write_state_and_history(
         else:
             assert model.into is None, model.name
         is_written = model.kind in ("fold", "apply", "decision", "mart")
-        is_list = model.kind == "helper" and model.name.endswith("_due")
+        is_list = model.kind == "helper" and model.name.endswith(("_due", "_configured"))
         materialized = "merge_into" if is_written else "run_list" if is_list else "view"
         assert model.node.config.materialized == materialized, model.name
         assert not model.node.config.pre_hook and not model.node.config.post_hook, model.name

@@ -1,3 +1,5 @@
+{{ config(materialized='run_list', as_literals=true) }}
+
 with
 
 settings as (

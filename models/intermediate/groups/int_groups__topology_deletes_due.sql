@@ -6,7 +6,7 @@ with
 
 cleanups as (
 
-    select * from {{ ref('int_groups__cleanups_applied') }}
+    select * from {{ ref('int_groups__cleanups_due') }}
 
 ),
 

@@ -91,7 +91,7 @@ def _invoke(arguments: list[str], warehouse: Path) -> Any:
     options = [
         "--project-dir", str(ROOT), "--profiles-dir", str(PROFILES),
         "--target-path", str(work / "target"), "--log-path", str(work / "logs"),
-        "--quiet", "--no-use-colors", "--no-populate-cache",
+        "--quiet", "--no-use-colors", "--no-populate-cache", "--no-write-json",
     ]  # fmt: skip
     said = io.StringIO()
     with contextlib.redirect_stdout(said):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moldau.runs.run import Run, row_of, run_id_after
 from moldau.warehouse.damage import open_table
@@ -19,8 +19,7 @@ def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded")
 
     Delta holds them against the table's checks. The warehouse is locked by the caller.
     """
-    import pyarrow
-    from deltalake import write_deltalake
+    from deltalake import QueryBuilder, write_deltalake
 
     table = open_table(warehouse / "state" / "runs")
     interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
@@ -28,10 +27,30 @@ def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded")
     rows = []
     for run in runs:
         last = run.run_id = run_id_after(last, run.kind)
-        row = row_of(run, status)
-        rows.append(row | {"counts": list(row["counts"].items())})
-    schema = pyarrow.schema(table.schema().to_arrow())
-    write_deltalake(table, pyarrow.Table.from_pylist(rows, schema), mode="append")
+        rows.append(row_of(run, status))
+    values = ", ".join(f"({', '.join(map(_literal, row.values()))})" for row in rows)
+    # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
+    made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
+    write_deltalake(table, made, mode="append")
+
+
+def _literal(value: Any) -> str:
+    """A value of a row in DataFusion's SQL."""
+    match value:
+        case None:
+            return "cast(null as bigint)"
+        case list():
+            return f"make_array({', '.join(map(_literal, value))})"
+        case dict():
+            keys, values = (", ".join(map(_literal, part)) for part in (value, value.values()))
+            return (
+                f"map(arrow_cast(make_array({keys}), 'List(Utf8)'), "
+                f"arrow_cast(make_array({values}), 'List(Int64)'))"
+            )
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case _:
+            return str(value).lower()
 
 
 def _run_ids(table: DeltaTable) -> list[str]:

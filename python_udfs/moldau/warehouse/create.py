@@ -18,7 +18,6 @@ from moldau.warehouse.damage import find_damage
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MERGED = ("state", "decisions")  # a merge chooses by size whether it hides rows or rewrites files
 DERIVED = ("marts", "seeds")  # rebuilt from the rest, so they may be made anew
 
 
@@ -92,7 +91,7 @@ def create_statement(table: Table, folder: Path) -> str:
     properties = {f"delta.constraints.{name}": check for name, check in table.checks.items()}
     properties |= {
         "delta.checkpointInterval": "50",
-        "delta.enableDeletionVectors": str(table.database in MERGED).lower(),
+        "delta.enableDeletionVectors": "false",  # until a merge finds the table big
     }
     properties |= _statistics(table) | table.properties
     settings = ", ".join(f"'{key}' = '{_escaped(value)}'" for key, value in properties.items())

@@ -25,29 +25,25 @@ steps_taken as (
     {# whoever is called has passed the barrier; at -2 there was none to pass #}
     select
         *,
-        'barrier' as step,
-        if(is_called, 'marked_uncertain', null) as done
+        explode(
+            array_compact(
+                array(
+                    if(
+                        uses_uncertain_epoch
+                        and not (is_called and observed_epoch = -2),
+                        'barrier',
+                        null
+                    ),
+                    if(
+                        is_deleted_there,
+                        if(uses_uncertain_epoch, 'finalise', 'clear'),
+                        null
+                    )
+                )
+            )
+        ) as step
 
     from descriptions_tried
-
-    where
-        uses_uncertain_epoch
-        and not (is_called and observed_epoch = -2)
-
-    union all
-
-    select
-        *,
-        if(uses_uncertain_epoch, 'finalise', 'clear') as step,
-        case
-            when not is_settled then null
-            when epoch_now = -2 then 'lost_race'
-            else 'cleared'
-        end as done
-
-    from descriptions_tried
-
-    where is_deleted_there
 
 ),
 
@@ -55,15 +51,15 @@ outcomes_known as (
 
     select
         *,
-        coalesce(
-            done,
-            case
-                when is_gone then 'group_gone'
-                when group_type <> 'streams' then 'not_streams'
-                when epoch_now = -1 then 'nothing_stored'
-                else 'lost_race'
-            end
-        ) as outcome
+        case
+            when step = 'barrier' and is_called then 'marked_uncertain'
+            when step <> 'barrier' and is_settled
+                then if(epoch_now = -2, 'lost_race', 'cleared')
+            when is_gone then 'group_gone'
+            when group_type <> 'streams' then 'not_streams'
+            when epoch_now = -1 then 'nothing_stored'
+            else 'lost_race'
+        end as outcome
 
     from steps_taken
 

@@ -1,3 +1,5 @@
+{{ config(materialized='run_list') }}
+
 with
 
 clusters as (
@@ -16,7 +18,7 @@ eligible as (
 
 ),
 
-cleanups_applied as (
+cleanups_due as (
 
     select
         clusters.run_id,
@@ -32,4 +34,4 @@ cleanups_applied as (
 
 )
 
-select * from cleanups_applied
+select * from cleanups_due
