@@ -19,6 +19,7 @@ from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
 
 PROCESSES = {
+    "cli/test_demo.py",
     "cli/test_whole_command_line.py",
     "loading/test_crash.py",
     "runs/test_kills.py",

@@ -25,7 +25,7 @@ cleanups_due as (
         eligible.cluster_id,
         eligible.group_id,
         eligible.observed_epoch,
-        clusters.uses_uncertain_epoch
+        clusters.uses_uncertain_epoch as needs_barrier
 
     from eligible
 

@@ -25,7 +25,7 @@ descriptions_tried as (
         cleanups.cluster_id,
         cleanups.group_id,
         cleanups.observed_epoch,
-        cleanups.uses_uncertain_epoch,
+        cleanups.needs_barrier,
         calls.call_id is not null as is_called,
         coalesce(calls.outcome = 'success', false) as is_deleted_there,
         coalesce(state_groups.is_deleted, true) as is_gone,

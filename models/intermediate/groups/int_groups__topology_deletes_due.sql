@@ -48,7 +48,7 @@ deletes_chosen as (
             and cleanups.group_id = calls.group_id
 
     where
-        not cleanups.uses_uncertain_epoch
+        not cleanups.needs_barrier
         or (
             not state_groups.is_deleted
             and state_groups.group_type = 'streams'

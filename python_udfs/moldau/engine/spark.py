@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import time
@@ -38,6 +39,7 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
     time.tzset()
     from pyspark.sql import SparkSession
 
+    logging.getLogger().addFilter(_is_not_of_py4j)
     builder = SparkSession.builder
     for key, value in spark_settings().items():
         builder = builder.config(key, value)
@@ -62,6 +64,11 @@ def forget_if_dead() -> None:
         return
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """py4j writes a stack trace when the JVM dies, beside the error that the caller receives."""
+    return "py4j" not in Path(record.pathname).parts
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 {{ config(
     into='state.groups',
     works_on='int_groups__cleanups_due',
-    works_when='uses_uncertain_epoch',
+    works_when='needs_barrier',
     unique_key=['cluster_id', 'group_id'],
     matched_condition="not t.is_deleted and t.group_type = 'streams'"
         ~ " and t.group_state = 'EMPTY'"
@@ -22,7 +22,7 @@ cleanups as (
 
     select * from {{ ref('int_groups__cleanups_due') }}
 
-    where uses_uncertain_epoch
+    where needs_barrier
 
 ),
 

@@ -29,14 +29,14 @@ steps_taken as (
             array_compact(
                 array(
                     if(
-                        uses_uncertain_epoch
+                        needs_barrier
                         and not (is_called and observed_epoch = -2),
                         'barrier',
                         null
                     ),
                     if(
                         is_deleted_there,
-                        if(uses_uncertain_epoch, 'finalise', 'clear'),
+                        if(needs_barrier, 'finalise', 'clear'),
                         null
                     )
                 )

@@ -1,0 +1,66 @@
+"""The demo as a person runs it: a process, its story, and the tables it leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from moldau.reading.query import query
+
+PROGRAM = [sys.executable, "-c", "from moldau.cli import main; main()", "demo"]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "w"
+
+
+@pytest.fixture(scope="module")
+def story(warehouse: Path) -> str:
+    environment = os.environ | {"MOLDAU_DRIVER_MEMORY": "1g", "COLUMNS": "200"}
+    told = subprocess.run(
+        [*PROGRAM, "--warehouse", str(warehouse)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def rows(warehouse: Path, statement: str) -> list[tuple[object, ...]]:
+    return list(query(warehouse, statement).rows)
+
+
+def test_the_failed_delete_is_retried_by_the_next_cycle(story: str, warehouse: Path) -> None:
+    calls = rows(
+        warehouse,
+        "select group_id, outcome from history.plugin_calls order by run_id, group_id",
+    )
+    assert calls[:3] == [
+        ("c-repeat-off", "transient_failure"),
+        ("c-txn-off", "success"),
+        ("c-vanish-off", "success"),
+    ]
+    assert calls[3:] == [("c-repeat-off", "success")]
+    assert "being upgraded" in story
+
+
+def test_each_description_is_deleted_before_its_group(story: str, warehouse: Path) -> None:
+    removed = rows(
+        warehouse,
+        "select t.group_id, c.finished_at_ms < t.removed_at_ms from history.tombstones as t "
+        "join history.plugin_calls as c using (cluster_id, group_id) "
+        "where t.topic_name is null and c.outcome = 'success' order by 1",
+    )
+    assert removed == [(name, True) for name in ("c-repeat-off", "c-txn-off", "c-vanish-off")]
+
+
+def test_the_predictions_are_what_the_broker_did(story: str) -> None:
+    [told] = [line.split() for line in story.splitlines() if line.startswith("c-vanish-off  el")]
+    assert told[1:4] == ["eligible", "defer", "removed"]
