@@ -44,6 +44,7 @@ docs: setup ## dbt's documentation site, in target/
 bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/decode.py
 	$(BIN)/python benchmarks/groups.py
+	$(BIN)/python benchmarks/cycles.py
 
 check: test ## what CI runs
 

@@ -58,13 +58,13 @@ def main() -> None:
     sys.path.append(str(PLUGINS))
     os.environ["PYTHONPATH"] = os.pathsep.join([*sys.path[-1:], os.environ.get("PYTHONPATH", "")])
     print(f"machine: {platform.machine()}, Python {platform.python_version()}, Spark local[2]")
-    with scratch() as folder, webhook() as url, warehouse(folder, url) as session:
-        for groups in map(int, options.groups.split(",")):
-            bench_cycle(session, folder, groups, options.runs)
-        for cluster in ("slow_directory", "webhook"):
-            bench_calls(session, folder, cluster, options.calls)
-        settings = session.settings
-    bench_idle(settings.config, options.runs)
+    with scratch() as folder, webhook() as url:
+        with warehouse(folder, url) as session:
+            for groups in map(int, options.groups.split(",")):
+                bench_cycle(session, folder, groups, options.runs)
+            for cluster in ("slow_directory", "webhook"):
+                bench_calls(session, folder, cluster, options.calls)
+        bench_idle(folder / "moldau.yml", options.runs)
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def call_in_threads(plugin: Any, calls: int) -> None:
         list(pool.map(plugin.delete_topology, (f"group-{number}" for number in range(calls))))
 
 
-def bench_idle(config: Path | None, runs: int) -> None:
+def bench_idle(config: Path, runs: int) -> None:
     """The whole process: Python's start, the settings, the versions of the tables, the row."""
     words = ["cycle", "--cluster", "directory", "--at", str(AT_MS + 1000), "--config", str(config)]
     program = [sys.executable, "-c", "from moldau.cli import main; main()", *words]

@@ -5,6 +5,9 @@
         {%- set views = run_views() -%}
         {%- if 'parameters' not in views -%}
             {%- do register_tables() -%}
+            {%- if flags.WHICH in ('run', 'build') and has_journals() -%}
+                {%- do exceptions.raise_compiler_error('a run of moldau has not ended in this warehouse: wait for it, or let the next command of moldau finish it') -%}
+            {%- endif -%}
             {%- set now_ms = (modules.datetime.datetime.now(modules.pytz.utc).timestamp() * 1000) | int -%}
             {%- set last = run_query("select coalesce(max(run_id), '00000000') from state.runs").rows[0][0] -%}
             {#- sorts after the last run and before the next one -#}
@@ -35,6 +38,12 @@
         {%- endif -%}
     {%- endif -%}
     select 1
+{% endmacro %}
+
+{# Decisions that are made between a kill and the end of that run would be applied by it. #}
+{% macro has_journals() %}
+    {%- set folder = warehouse_folder() | replace('`', '``') ~ '/_moldau/runs' -%}
+    {{ return(run_query('select 1 from text.`' ~ folder ~ '` limit 1').rows | length > 0) }}
 {% endmacro %}
 
 {% macro run_views() %}

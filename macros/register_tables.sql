@@ -2,12 +2,17 @@
     {{ return(run_query("set spark.sql.warehouse.dir").rows[0][1]) }}
 {% endmacro %}
 
+{# A text as a literal of Spark SQL. #}
+{% macro text_of(text) %}
+    {{ return("'" ~ text | replace('\\', '\\\\') | replace("'", "\\'") ~ "'") }}
+{% endmacro %}
+
 {# Tell the in-memory catalog where the warehouse's tables lie, as the command line does itself.
    An unregistered table would look absent. #}
 {% macro register_tables() %}
     {%- set warehouse = warehouse_folder() -%}
-    {%- do run_query("select 1 from text.`" ~ warehouse ~ "/state/runs/_delta_log` limit 0") -%}
-    {%- do run_query("create schema if not exists run location '" ~ warehouse ~ "/_moldau/run'") -%}
+    {%- do run_query("select 1 from text.`" ~ warehouse | replace('`', '``') ~ "/state/runs/_delta_log` limit 0") -%}
+    {%- do run_query("create schema if not exists run location " ~ text_of(warehouse ~ '/_moldau/run')) -%}
     {%- set tables = [] -%}
     {%- for source in graph.sources.values() if source.source_name != 'run' -%}
         {%- do tables.append([source.schema, source.identifier]) -%}
@@ -17,7 +22,7 @@
     {%- endfor -%}
     {%- for schema, name in tables -%}
         {%- set location = warehouse ~ '/' ~ schema -%}
-        {%- do run_query("create schema if not exists " ~ schema ~ " location '" ~ location ~ "'") -%}
-        {%- do run_query("create table if not exists " ~ schema ~ "." ~ name ~ " using delta location '" ~ location ~ "/" ~ name ~ "'") -%}
+        {%- do run_query("create schema if not exists " ~ schema ~ " location " ~ text_of(location)) -%}
+        {%- do run_query("create table if not exists " ~ schema ~ "." ~ name ~ " using delta location " ~ text_of(location ~ '/' ~ name)) -%}
     {%- endfor -%}
 {% endmacro %}

@@ -11,11 +11,11 @@ create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ 
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
 
-{# Writes the rows over those of the run before; returns the relation that reads them. #}
+{# Writes the rows over those of the run before, never over those of a run in progress; returns the relation that reads them. #}
 {% macro write_list(name, sql) %}
-    {%- set folder = warehouse_folder() ~ '/_moldau/run/' ~ name -%}
-    {%- do run_query("insert overwrite directory '" ~ folder ~ "' using parquet\n" ~ sql) -%}
-    {{ return('parquet.`' ~ folder ~ '`') }}
+    {%- set folder = warehouse_folder() ~ ('/_moldau/run/' if is_run_open() else '/_moldau/plain_run/') ~ name -%}
+    {%- do run_query("insert overwrite directory " ~ text_of(folder) ~ " using parquet\n" ~ sql) -%}
+    {{ return('parquet.`' ~ folder | replace('`', '``') ~ '`') }}
 {% endmacro %}
 
 {# The rows as a relation of literals, of the types that the model's YAML declares. Spark itself writes the literals:

@@ -1,5 +1,5 @@
 -- Where the plugin was asked about a streams group, its last answer before the
--- tombstone was that the description is deleted.
+-- tombstone was that the description is deleted, and it had answered by then.
 with
 
 last_calls as (
@@ -8,7 +8,14 @@ last_calls as (
         tombstones.cluster_id,
         tombstones.group_id,
         tombstones.run_id,
-        max_by(plugin_calls.outcome, plugin_calls.finished_at_ms) as outcome
+        max_by(
+            if(
+                plugin_calls.finished_at_ms <= tombstones.removed_at_ms,
+                plugin_calls.outcome,
+                'unanswered'
+            ),
+            plugin_calls.finished_at_ms
+        ) as outcome
 
     from {{ ref('stg_history__tombstones') }} as tombstones
 

@@ -8,7 +8,6 @@ import os
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +19,15 @@ class DbtError(RuntimeError):
     """A node failed: what dbt said about it."""
 
 
-@dataclass
-class DbtResult:
-    """What an invocation did: affected rows and seconds by node name."""
-
-    rows_affected: dict[str, int] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
 HELPERS = ("view", "run_list")  # materializations that hold no state
 _manifest: Any = None  # parsed once a process: a parse costs more than the rest of an invocation
 _parsing = threading.Lock()
 
 
-def dbt(*arguments: str, warehouse: Path) -> DbtResult:
+def dbt(*arguments: str, warehouse: Path) -> None:
     """`dbt ARGUMENTS`; raises DbtError with dbt's own words when a node fails."""
     _parse(warehouse)
-    return _result(_invoke(list(arguments), warehouse))
+    _invoke(list(arguments), warehouse)
 
 
 def parse_early(warehouse: Path) -> None:
@@ -112,16 +103,6 @@ def _failures(outcome: Any) -> str:
 def _without_stack(message: str) -> str:
     """Spark's words without the JVM's stack; the whole stands in dbt's log."""
     return re.split(r"\n\s*(?:JVM stacktrace:|at [\w.$]+\()", message)[0][:4000]
-
-
-def _result(outcome: Any) -> DbtResult:
-    found = DbtResult()
-    for result in getattr(outcome.result, "results", []):
-        found.seconds[result.node.name] = result.execution_time
-        rows = (result.adapter_response or {}).get("rows_affected")
-        if rows is not None:
-            found.rows_affected[result.node.name] = int(rows)
-    return found
 
 
 def compiled_models(warehouse: Path, names: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from moldau.loading.append import is_appended
 from moldau.runs.apply import apply
 from moldau.runs.faults import die_at, fault
-from moldau.runs.marts import APPLY_MARTS, DECISION_MARTS
+from moldau.runs.marts import APPLY_MARTS, COUNT_MARTS, DECISION_MARTS
 from moldau.runs.run import (
     Run,
     close_run,
@@ -86,8 +86,8 @@ def _finish(session: Session, run: Run) -> None:
     if not run.is_decided:
         models = list(DECIDES[run.kind])
         read = versions_read(session, models)
-        result = session.run_models(*settings_models(session, run), *models)
-        run.has_changes = any(result.rows_affected.get(name, 1) for name in models)
+        session.run_models(*settings_models(session, run), *models)
+        run.has_changes = _has_unrecorded_changes(session)
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
         run.counts = {"decided": decided_now, **counts}
@@ -103,10 +103,23 @@ def _finish(session: Session, run: Run) -> None:
     journal.unlink()
 
 
+def _has_unrecorded_changes(session: Session) -> bool:
+    """Of this run, or of one that was killed, or of a plain dbt run: all count for the history."""
+    last = "select max(changed_in_run_id) as run_id from "
+    changed = " union all ".join(last + t for several in DECIDES.values() for t in several.values())
+    recorded = "kind in ('cycle', 'sweep') and status = 'succeeded'"
+    [(found,)] = session.sql(
+        f"select coalesce(max(run_id), '') > "
+        f"(select coalesce(max(run_id), '') from state.runs where {recorded}) from ({changed})"
+    )
+    return bool(found)
+
+
 def _marts(run: Run, is_applied: bool) -> dict[str, None]:
     """Those that this run changed, each once."""
     decided = DECISION_MARTS[run.kind] if run.has_changes else ()
-    return dict.fromkeys([*decided, *(APPLY_MARTS[run.kind] if is_applied else ())])
+    applied = APPLY_MARTS[run.kind] if is_applied else ()
+    return dict.fromkeys([*decided, *applied, *COUNT_MARTS[run.kind]])
 
 
 def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 STATE_MARTS = ("groups", "group_offsets", "group_lag")
 # kind of run -> what its decisions change
 DECISION_MARTS: dict[str, tuple[str, ...]] = {
-    "cycle": ("cleanup_preview", "decisions", "decision_history"),
+    "cycle": ("cleanup_preview", "deferred_groups", "decisions", "decision_history"),
     "sweep": (
         "cleanup_preview",
         "expiry_calendar",
@@ -18,8 +18,16 @@ DECISION_MARTS: dict[str, tuple[str, ...]] = {
         "decision_history",
     ),
 }
+# kind of run -> what counts its runs
+COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": ()}
 # kind of run -> what applying them changes, beside those
 APPLY_MARTS: dict[str, tuple[str, ...]] = {
-    "cycle": ("groups", "plugin_calls", "deferred_groups", "metrics"),
-    "sweep": ("groups", "group_offsets", "group_lag"),
+    "cycle": ("groups", "plugin_calls", "cleanup_preview", "deferred_groups"),
+    "sweep": (
+        "groups",
+        "group_offsets",
+        "group_lag",
+        "cleanup_preview",
+        "deferred_groups",
+    ),
 }

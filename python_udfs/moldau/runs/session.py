@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine import spark as engine
-from moldau.engine.dbt import DbtResult, dbt, helpers_under, parse_early
+from moldau.engine.dbt import dbt, helpers_under, parse_early
 from moldau.project import seeds_digest
 from moldau.settings import Settings
 from moldau.warehouse.create import create, is_initialised
@@ -33,8 +33,8 @@ class Session:
     spark: SparkSession
     views: set[str] = field(default_factory=set)  # that were made in this session
 
-    def dbt(self, *arguments: str) -> DbtResult:
-        return dbt(*arguments, warehouse=self.warehouse)
+    def dbt(self, *arguments: str) -> None:
+        dbt(*arguments, warehouse=self.warehouse)
 
     def make_views(self, *names: str) -> None:
         """These views and what they read: views once a session, lists of the run each time."""
@@ -43,12 +43,11 @@ class Session:
             self.dbt("run", "--select", *sorted(wanted))
             self.views |= wanted
 
-    def run_models(self, *names: str) -> DbtResult:
+    def run_models(self, *names: str) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
         wanted = self._helpers(names)
-        result = self.dbt("run", "--select", *names, *sorted(wanted))
+        self.dbt("run", "--select", *names, *sorted(wanted))
         self.views |= wanted
-        return result
 
     def _helpers(self, names: Sequence[str]) -> set[str]:
         helpers = helpers_under(names, self.warehouse)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from moldau.errors import MoldauError
 from moldau.warehouse.contracts import Table, tables
 from moldau.warehouse.damage import find_damage
+from moldau.warehouse.paths import RUNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +32,7 @@ def create(spark: SparkSession, warehouse: Path) -> list[Table]:
     Gives the tables that were made: of a warehouse that exists those that can be rebuilt.
     """
     is_new = not is_initialised(warehouse)
+    (warehouse / RUNS).mkdir(parents=True, exist_ok=True)  # where a plain dbt run looks
     for schema in [*dict.fromkeys(table.database for table in tables().values()), "run"]:
         folder = warehouse / ("_moldau/run" if schema == "run" else schema)
         spark.sql(f"create schema if not exists {schema} location '{_quoted(folder)}'")

@@ -6,8 +6,11 @@ import json
 import shutil
 from dataclasses import asdict
 
+import pytest
+from log_support import Log
 from spark_support import fold_records, read_capture, rows, with_clusters
 
+from moldau.engine.dbt import DbtError
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.run import next_run_id
@@ -28,6 +31,35 @@ def test_a_run_that_wrote_its_row_is_not_closed_twice(session: Session) -> None:
     assert not journal.exists()
     of_run = f"from state.runs where run_id = '{run.run_id}'"
     assert rows(session, f"select count(*) {of_run}") == [(1,)]
+
+
+class Killed(Exception):
+    pass
+
+
+def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_comes_between(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = with_clusters(session, {"interrupted": "{}"})
+    log = Log()
+    log.streams("g", stored=3)
+    fold_records(session, {"interrupted": log.records})
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("moldau.runs.decide._decided", die)  # before the journal tells of it
+        decide(session, "cycle", ["interrupted"], AT_MS, is_dry_run=False)
+    session.spark.sql("drop view run.parameters")
+    with pytest.raises(DbtError, match="has not ended in this warehouse"):
+        session.dbt("run", "--select", "stg_run__slice")
+    finish_interrupted_runs(session)
+    recorded = "from history.decision_changes where cluster_id = 'interrupted'"
+    assert rows(session, f"select subject, reason_code {recorded}") == [("cleanup g", "NO_PLUGIN")]
+    shown = "from marts.decisions where cluster_id = 'interrupted'"
+    assert rows(session, f"select count(*) {shown}") == [(1,)]
+    session.dbt("run", "--select", "stg_run__slice")
 
 
 def test_a_compare_after_one_that_was_killed(session: Session) -> None:
