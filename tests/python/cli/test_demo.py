@@ -62,5 +62,5 @@ def test_each_description_is_deleted_before_its_group(story: str, warehouse: Pat
 
 
 def test_the_predictions_are_what_the_broker_did(story: str) -> None:
-    [told] = [line.split() for line in story.splitlines() if line.startswith("c-vanish-off  el")]
-    assert told[1:4] == ["eligible", "defer", "removed"]
+    lines = [line.split() for line in story.splitlines()]
+    assert ["c-vanish-off", "eligible", "defer", "removed"] in [line[:4] for line in lines]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, with_clusters
+from spark_support import fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide
 from moldau.runs.session import Session
@@ -84,5 +84,16 @@ def test_a_sweep_writes_seven_times(clusters: Session) -> None:
 
 def test_a_run_that_finds_nothing_due_writes_its_row(clusters: Session) -> None:
     decide(clusters, "cycle", ["costs of the draft"], AT_MS + 1, is_dry_run=False)
+    before = cycles_counted(clusters)
     told = writes(clusters, "cycle", "costs of the draft", AT_MS + 2)
     assert told == {"state.runs": 1}
+    assert cycles_counted(clusters) == before + 1, "case 127: also when nothing is eligible"
+
+
+def cycles_counted(session: Session) -> float:
+    [(counted,)] = rows(
+        session,
+        "select value from marts.metrics where cluster_id = 'costs of the draft' "
+        "and metric_name = 'streams-group-topology-description-cleanup-cycle-count'",
+    )
+    return float(counted)
