@@ -42,8 +42,7 @@
 
 {# Decisions that are made between a kill and the end of that run would be applied by it. #}
 {% macro has_journals() %}
-    {%- set folder = warehouse_folder() | replace('`', '``') ~ '/_moldau/runs' -%}
-    {{ return(run_query('select 1 from text.`' ~ folder ~ '` limit 1').rows | length > 0) }}
+    {{ return(not has_no_rows(files_in('text', warehouse_folder() ~ '/_moldau/runs'))) }}
 {% endmacro %}
 
 {% macro run_views() %}

@@ -7,11 +7,16 @@
     {{ return("'" ~ text | replace('\\', '\\\\') | replace("'", "\\'") ~ "'") }}
 {% endmacro %}
 
+{# A folder of files as a relation. #}
+{% macro files_in(file_format, folder) %}
+    {{ return(file_format ~ '.`' ~ folder | replace('`', '``') ~ '`') }}
+{% endmacro %}
+
 {# Tell the in-memory catalog where the warehouse's tables lie, as the command line does itself.
    An unregistered table would look absent. #}
 {% macro register_tables() %}
     {%- set warehouse = warehouse_folder() -%}
-    {%- do run_query("select 1 from text.`" ~ warehouse | replace('`', '``') ~ "/state/runs/_delta_log` limit 0") -%}
+    {%- do run_query("select 1 from " ~ files_in('text', warehouse ~ '/state/runs/_delta_log') ~ " limit 0") -%}
     {%- do run_query("create schema if not exists run location " ~ text_of(warehouse ~ '/_moldau/run')) -%}
     {%- set tables = [] -%}
     {%- for source in graph.sources.values() if source.source_name != 'run' -%}

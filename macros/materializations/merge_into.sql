@@ -52,7 +52,7 @@
     {{ return(run_query('select is_open from run.parameters').rows[0][0]) }}
 {% endmacro %}
 
-{% macro has_no_rows(relation, condition) %}
+{% macro has_no_rows(relation, condition='true') %}
     {{ return(run_query('select 1 from ' ~ relation ~ ' where ' ~ condition ~ ' limit 1').rows | length == 0) }}
 {% endmacro %}
 

@@ -15,7 +15,7 @@ create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ 
 {% macro write_list(name, sql) %}
     {%- set folder = warehouse_folder() ~ ('/_moldau/run/' if is_run_open() else '/_moldau/plain_run/') ~ name -%}
     {%- do run_query("insert overwrite directory " ~ text_of(folder) ~ " using parquet\n" ~ sql) -%}
-    {{ return('parquet.`' ~ folder | replace('`', '``') ~ '`') }}
+    {{ return(files_in('parquet', folder)) }}
 {% endmacro %}
 
 {# The rows as a relation of literals, of the types that the model's YAML declares. Spark itself writes the literals:

@@ -18,6 +18,8 @@ from moldau.plugins.outcomes import now_ms
 Task = TypeVar("Task")
 Value = TypeVar("Value")
 _LONGEST_NAP_SECONDS = 3_600.0
+HANGING_AT_MOST = 32
+"""Threads that are left behind before whatever else waits fails without being run."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,18 @@ def in_threads(
     """Every task once, in the order in which they end; at most `limit` run at a time.
 
     One that has not ended after `seconds` is given without value and error; should it end later,
-    nobody hears of it.
+    nobody hears of it. When HANGING_AT_MOST of them hang, those that wait end with an error.
     """
     waiting = deque(tasks)
     ended: SimpleQueue[tuple[_Slot[Task, Value], Ended[Task, Value]]] = SimpleQueue()
     busy: set[_Slot[Task, Value]] = set()
     idle: list[_Slot[Task, Value]] = []
+    hanging: set[_Slot[Task, Value]] = set()
     try:
         while waiting or busy:
+            while waiting and len(hanging) >= HANGING_AT_MOST:
+                stuck = RuntimeError(f"not called: {len(hanging)} calls before it hang")
+                yield Ended(waiting.popleft(), now_ms(), now_ms(), error=stuck)
             while waiting and len(busy) < max(1, limit):
                 try:
                     slot = idle.pop() if idle else _Slot(run, ended)
@@ -96,9 +102,11 @@ def in_threads(
             except Empty:
                 if next_late.deadline <= time.monotonic():
                     busy.remove(next_late)
+                    hanging.add(next_late)
                     next_late.dismiss()
                     yield Ended(next_late.task, next_late.given_at_ms, now_ms())
                 continue
+            hanging.discard(slot)
             if slot in busy:
                 busy.remove(slot)
                 idle.append(slot)

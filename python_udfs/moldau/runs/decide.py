@@ -38,6 +38,8 @@ DECIDES = {
         "int_groups__group_sweeps_decided": "decisions.group_sweeps",
     },
 }
+# changes of this run, of one that was killed, of a plain dbt run: all belong into the history
+UNRECORDED = "int_groups__decisions_unrecorded"
 
 
 def decide(
@@ -86,8 +88,8 @@ def _finish(session: Session, run: Run) -> None:
     if not run.is_decided:
         models = list(DECIDES[run.kind])
         read = versions_read(session, models)
-        session.run_models(*settings_models(session, run), *models)
-        run.has_changes = _has_unrecorded_changes(session)
+        session.run_models(*settings_models(session, run), *models, UNRECORDED)
+        run.has_changes = bool(session.sql(f"select 1 from intermediate.{UNRECORDED} limit 1"))
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
         run.counts = {"decided": decided_now, **counts}
@@ -101,18 +103,6 @@ def _finish(session: Session, run: Run) -> None:
     changes = ["record_group_decision_changes"] if run.has_changes else []
     close_run(session, run, [*changes, *_marts(run, is_applied)])
     journal.unlink()
-
-
-def _has_unrecorded_changes(session: Session) -> bool:
-    """Of this run, or of one that was killed, or of a plain dbt run: all count for the history."""
-    last = "select max(changed_in_run_id) as run_id from "
-    changed = " union all ".join(last + t for several in DECIDES.values() for t in several.values())
-    recorded = "kind in ('cycle', 'sweep') and status = 'succeeded'"
-    [(found,)] = session.sql(
-        f"select coalesce(max(run_id), '') > "
-        f"(select coalesce(max(run_id), '') from state.runs where {recorded}) from ({changed})"
-    )
-    return bool(found)
 
 
 def _marts(run: Run, is_applied: bool) -> dict[str, None]:

@@ -18,8 +18,6 @@ DECISION_MARTS: dict[str, tuple[str, ...]] = {
         "decision_history",
     ),
 }
-# kind of run -> what counts its runs
-COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": ()}
 # kind of run -> what applying them changes, beside those
 APPLY_MARTS: dict[str, tuple[str, ...]] = {
     "cycle": ("groups", "plugin_calls", "cleanup_preview", "deferred_groups"),
@@ -31,3 +29,5 @@ APPLY_MARTS: dict[str, tuple[str, ...]] = {
         "deferred_groups",
     ),
 }
+# kind of run -> what counts its runs
+COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": ()}

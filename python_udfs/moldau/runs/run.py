@@ -59,6 +59,8 @@ class Run:
     has_changes: bool = True  # a decision was written, so its change is to be recorded
     started_at_ms: int = field(default_factory=now_ms)
     counts: dict[str, int] = field(default_factory=dict)
+    # cluster -> domain -> rule set: a run that was killed ends under those it decided under
+    rulesets: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def next_run_id(session: Session, kind: str) -> str:
@@ -132,12 +134,13 @@ def _bring_settings(session: Session, run: Run) -> None:
     rows = []
     for name in run.cluster_ids:
         cluster = session.settings.cluster(name)
+        rulesets = run.rulesets.setdefault(name, cluster.ruleset.model_dump())
         rows.append(
             {
                 "cluster_id": name,
                 "authority": cluster.authority,
-                "groups_ruleset": cluster.ruleset.groups,
-                "tiers_ruleset": cluster.ruleset.tiers,
+                "groups_ruleset": rulesets["groups"],
+                "tiers_ruleset": rulesets["tiers"],
                 "has_plugin": cluster.has_plugin,
                 "plugin_name": cluster.plugin_name,
                 "offsets_retention_ms": cluster.offsets_retention_ms,

@@ -13,6 +13,7 @@ from calls_support import Scripted, deletes, outcomes
 
 from moldau.plugins import idempotency_key
 from moldau.plugins.calls import Call, make_calls
+from moldau.plugins.threads import HANGING_AT_MOST
 
 
 @pytest.fixture
@@ -46,6 +47,21 @@ def test_a_call_that_hangs_is_left_behind_and_its_slot_is_free_again(scripted: S
     assert (late.outcome, late.message) == ("timeout", "no answer in 0.2 s")
     assert before - 1 <= late.started_at_ms <= late.finished_at_ms - 190
     assert {it.outcome for it in found.values()} == {"success"}
+
+
+def test_a_plugin_that_never_answers_costs_two_time_outs_and_few_threads(
+    scripted: Scripted,
+) -> None:
+    made = [Call(f"call {number}", "east", "hang", "delete", -1) for number in range(500)]
+    found = list(make_calls(scripted, made, 0.5))
+    hung = [it for it in found if it.outcome == "timeout"]
+    refused = [it for it in found if it.outcome == "transient_failure"]
+    assert len(found) == len(hung) + len(refused) == 500
+    assert HANGING_AT_MOST <= len(hung) < 2 * HANGING_AT_MOST
+    assert {it.message for it in refused} <= {
+        f"not called: {hanging} calls before it hang"
+        for hanging in range(HANGING_AT_MOST, 2 * HANGING_AT_MOST)
+    }
 
 
 def test_a_late_answer_is_ignored(scripted: Scripted) -> None:

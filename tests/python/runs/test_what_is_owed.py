@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from log_support import Log
@@ -60,6 +61,29 @@ def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_come
     shown = "from marts.decisions where cluster_id = 'interrupted'"
     assert rows(session, f"select count(*) {shown}") == [(1,)]
     session.dbt("run", "--select", "stg_run__slice")
+
+
+def test_a_killed_run_ends_under_the_rule_set_that_it_decided_under(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = f"authority: moldau, plugin: {{name: directory, path: {tmp_path}}}"
+    before = with_clusters(session, {"switched": f"{{{plugin}, ruleset: {{groups: kafka_4_4}}}}"})
+    log = Log()
+    log.streams("g", stored=3)
+    fold_records(before, {"switched": log.records})
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("moldau.runs.decide.apply", die)
+        decide(before, "cycle", ["switched"], AT_MS, is_dry_run=False)
+    finish_interrupted_runs(with_clusters(session, {"switched": f"{{{plugin}}}"}))
+    cleared = "select step, outcome from history.epoch_clears where cluster_id = "
+    assert rows(session, f"{cleared} 'switched' order by step") == [
+        ("barrier", "marked_uncertain"),
+        ("finalise", "cleared"),
+    ]
 
 
 def test_a_compare_after_one_that_was_killed(session: Session) -> None:
