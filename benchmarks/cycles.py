@@ -152,10 +152,10 @@ def bench_idle(config: Path, runs: int) -> None:
     program = [sys.executable, "-c", "from moldau.cli import main; main()", *words]
 
     def ask(environment: dict[str, str] | None = None) -> None:
-        subprocess.run(program, check=True, capture_output=True, env=environment)
+        subprocess.run(program, check=True, stdout=subprocess.DEVNULL, env=environment)
 
     ask()  # decides what the idle ones repeat
-    without_java = {"PATH": "/nowhere", "HOME": os.environ["HOME"]}
+    without_java = os.environ | {"PATH": "/nowhere", "JAVA_HOME": "/nowhere"}
     times = [timed(lambda: ask(without_java)) for _ in range(max(runs, 5))]
     print(f"idle cycle, no JVM: median {statistics.median(times):.2f} s")
 
