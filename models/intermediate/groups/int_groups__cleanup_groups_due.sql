@@ -20,6 +20,33 @@ decided as (
 
 ),
 
-{{ groups_due() }}
+{{ groups_due() }},
 
-select * from groups_due
+{# they are about to cause calls, and a writer beside moldau leaves no run_id #}
+eligible_before as (
+
+    select
+        decided.cluster_id,
+        decided.group_id,
+        'eligible' as due_because
+
+    from decided
+
+    inner join clusters
+        on decided.cluster_id = clusters.cluster_id
+
+    where decided.decision = 'eligible'
+
+),
+
+cleanup_groups_due as (
+
+    select * from groups_due
+
+    union all
+
+    select * from eligible_before
+
+)
+
+select * from cleanup_groups_due

@@ -63,7 +63,11 @@ positions_known as (
         ) as last_commit_log_offset,
         greatest(
             groups_touched.tombstone_log_offset,
-            coalesce(state_groups.tombstone_log_offset, -1)
+            coalesce(state_groups.tombstone_log_offset, -1),
+            {# of a group that the sweep removed they came to no row #}
+            array_max(
+                transform(group_parts.kinds, k -> k.removed.log_offset)
+            )
         ) as tombstone_log_offset
 
     from groups_touched

@@ -23,7 +23,8 @@ own_epochs as (
         live_groups.failed_description_topology_epoch,
         live_groups.epochs_written_in_run_id,
         live_groups.description_settled_in_run_id,
-        live_groups.tombstone_log_offset
+        greatest(live_groups.tombstone_log_offset, live_groups.log_offset)
+            as log_offset
 
     from live_groups
 

@@ -37,7 +37,7 @@ sweep_reasons as (
 ),
 
 {# a decision about a group that has changed since, or that was carried out,
-   foretells nothing #}
+   foretells nothing; a live group is shown even so #}
 decisions_joined as (
 
     select
@@ -72,7 +72,8 @@ decisions_joined as (
             and state_groups.changed_in_run_id < group_sweeps.run_id
 
     where
-        cleanup_eligibility.group_id is not null
+        not state_groups.is_deleted
+        or cleanup_eligibility.group_id is not null
         or group_sweeps.group_id is not null
 
 ),
@@ -105,8 +106,8 @@ cleanup_preview as (
         end as blocked_by,
         concat_ws(
             ' ',
-            concat('Cycle: ', cycle_reasons.reason_text),
-            concat('Sweep: ', sweep_reasons.reason_text)
+            {{ foretold('Cycle', 'cycle_reasons.reason_text') }},
+            {{ foretold('Sweep', 'sweep_reasons.reason_text') }}
         ) as reason,
         {{ instant(
             'least('

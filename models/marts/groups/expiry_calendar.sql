@@ -8,6 +8,15 @@ offset_expirations as (
 
 ),
 
+{# a newer commit has a clock of its own, which the next sweep reads #}
+live_offsets as (
+
+    select * from {{ ref('stg_state__group_offsets') }}
+
+    where not is_deleted
+
+),
+
 reasons as (
 
     select * from {{ ref('reason_codes') }}
@@ -35,6 +44,16 @@ expiry_calendar as (
         timestamp_millis(offset_expirations.decided_at_ms) as decided_at
 
     from offset_expirations
+
+    left semi join live_offsets
+        on
+            offset_expirations.cluster_id = live_offsets.cluster_id
+            and offset_expirations.group_id = live_offsets.group_id
+            and offset_expirations.topic_name = live_offsets.topic_name
+            and offset_expirations.partition_index
+            = live_offsets.partition_index
+            and offset_expirations.observed_log_offset
+            = live_offsets.commit_log_offset
 
     left join reasons
         on offset_expirations.reason_code = reasons.reason_code

@@ -74,15 +74,17 @@ def run_kinds(
 ) -> None:
     """Runs of these kinds at one instant, each on what the one before applied; tell what they did.
 
-    Ends the command with exit code 2 if a plugin call failed.
+    Ends the command with exit code 2 if a plugin call failed, also one of a run that was
+    interrupted and is finished first.
     """
-    from moldau.runs.run import FAILURES, now_ms
+    from moldau.runs.run import failed_calls, now_ms
 
     at_ms = now_ms() if at_ms is None else at_ms
     with held_for(settings, command, wait) as held:
+        held.failed_calls = 0
         runs = [held.decide(settings, kind, clusters, at_ms, dry_run) for kind in kinds]
+        failed = held.failed_calls + sum(map(failed_calls, runs))
     _tell(runs, output_format)
-    failed = sum(run.counts.get(name, 0) for run in runs for name in FAILURES)
     if failed:
         click.echo(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
         click.get_current_context().exit(2)

@@ -36,6 +36,7 @@ class Held:
         self._wait_seconds = wait_seconds
         self._stack = contextlib.ExitStack()
         self._is_locked = False
+        self.failed_calls = 0  # of runs that were interrupted, since somebody asked
         self._session: Session | None = None
 
     def lock(self, settings: Settings) -> None:
@@ -55,7 +56,18 @@ class Held:
         else:
             finish_interrupted_work(self._session)  # of a line that failed
         self._session.settings = settings
+        self._tell_finished(self._session)
         return self._session
+
+    def _tell_finished(self, session: Session) -> None:
+        from moldau.runs.run import failed_calls
+
+        for run in session.finished:
+            failed = failed_calls(run)
+            what = f": {failed} plugin calls failed" if failed else ""
+            click.echo(f"moldau: finished {run.run_id}, which was interrupted{what}", err=True)
+            self.failed_calls += failed
+        session.finished.clear()
 
     def decide(
         self, settings: Settings, kind: str, clusters: Sequence[str], at_ms: int, is_dry_run: bool

@@ -25,14 +25,23 @@ def ask(method: Callable[[], Any], is_asynchronous: bool, seconds: float) -> tup
         answer = method()
     except BaseException as error:
         return (FAILED if is_asynchronous else of_raised(error)), None
+    is_future = hasattr(answer, "add_done_callback") or hasattr(answer, "__await__")
     if not is_asynchronous:
-        return SUCCESS, answer
-    if not hasattr(answer, "add_done_callback") and not hasattr(answer, "__await__"):
+        return (_unexpected(answer), None) if is_future else (SUCCESS, answer)
+    if not is_future:
         return FAILED, None
     try:
         return SUCCESS, wait_for(answer, seconds + 1)
     except BaseException as error:
         return of_future(error), None
+
+
+def _unexpected(future: Any) -> Verdict:
+    """Nobody waits for the future of a plugin that says it has none: what comes of it is open."""
+    if hasattr(future, "close"):
+        future.close()  # of a coroutine, which nothing has started
+    what = f"the plugin gave a {type(future).__name__}: it has to set asynchronous = True"
+    return Verdict("transient_failure", what)
 
 
 def of_raised(error: BaseException | None) -> Verdict:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engine.dbt import DbtError
+from moldau.errors import MoldauError
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
 from moldau.runs import shutdown
@@ -64,12 +68,28 @@ def apply(session: Session, run: Run) -> bool:
     for models, points in steps:
         shutdown.check()
         if models:
-            session.run_models(*models)
+            with _naming_plugins(clusters):
+                session.run_models(*models)
         for point in points:
             die_at(point)
     counts = " union all ".join(_COUNTS[run.kind]).format(run=literal(run.run_id))
     run.counts |= {name: count for name, count in session.sql(counts)}
     return True
+
+
+@contextmanager
+def _naming_plugins(clusters: list[str]) -> Iterator[None]:
+    """Say what to do when a plugin has ended the process that called it."""
+    try:
+        yield
+    except DbtError as error:
+        if "Python worker exited" not in str(error) and "EOFException" not in str(error):
+            raise
+        raise MoldauError(
+            "the plugin of one of these clusters ended the process that called it: "
+            f"{', '.join(clusters)}. What is not recorded is called again by the next command; "
+            "until the plugin is mended, set `authority: broker` for its cluster"
+        ) from error
 
 
 def applies_to(session: Session, kind: str, cluster_id: str) -> bool:

@@ -58,8 +58,12 @@ def decide(
     return run
 
 
-def finish_interrupted_runs(session: Session) -> None:
-    """Finish the run that a killed command left behind, under its own run_id and instant."""
+def finish_interrupted_runs(session: Session) -> list[Run]:
+    """Finish the run that a killed command left behind, under its own run_id and instant.
+
+    Gives the runs that it brought to an end.
+    """
+    finished = []
     for journal in sorted(_journals(session).glob("*.json")):
         run = Run(**json.loads(journal.read_text()))
         if is_appended(session.spark, "state.runs", run.run_id):
@@ -69,6 +73,8 @@ def finish_interrupted_runs(session: Session) -> None:
             journal.unlink()
         else:
             _finish(session, run)
+            finished.append(run)
+    return finished
 
 
 def _journals(session: Session) -> Path:

@@ -26,6 +26,7 @@ APPLY_MARTS: dict[str, tuple[str, ...]] = {
         "group_offsets",
         "group_lag",
         "cleanup_preview",
+        "expiry_calendar",
         "deferred_groups",
     ),
 }

@@ -63,6 +63,11 @@ class Run:
     rulesets: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
+def failed_calls(run: Run) -> int:
+    """Plugin calls of the run that failed or did not answer."""
+    return sum(run.counts.get(name, 0) for name in FAILURES)
+
+
 def next_run_id(session: Session, kind: str) -> str:
     return run_id_after(session.sql("select max(run_id) from state.runs")[0][0], kind)
 

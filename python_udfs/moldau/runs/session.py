@@ -25,6 +25,8 @@ ABOUT_A_RUN = {"ruleset_differences", "table_status"}  # marts that tell of one 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from moldau.runs.run import Run
+
 
 @dataclass
 class Session:
@@ -32,6 +34,7 @@ class Session:
     warehouse: Path
     spark: SparkSession
     views: set[str] = field(default_factory=set)  # that were made in this session
+    finished: list[Run] = field(default_factory=list)  # that were interrupted: nobody was told yet
 
     def dbt(self, *arguments: str) -> None:
         dbt(*arguments, warehouse=self.warehouse)
@@ -94,7 +97,7 @@ def finish_interrupted_work(session: Session) -> None:
     from moldau.runs.decide import finish_interrupted_runs
 
     finish_interrupted(session)
-    finish_interrupted_runs(session)
+    session.finished += finish_interrupted_runs(session)
 
 
 def rebuild_marts(session: Session, names: Sequence[str]) -> None:

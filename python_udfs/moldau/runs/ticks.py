@@ -12,7 +12,7 @@ from moldau.runs import shutdown
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
 from moldau.runs.rows import append_rows
-from moldau.runs.run import FAILURES, SKIPPED, Run, now_ms, row_of
+from moldau.runs.run import SKIPPED, Run, failed_calls, now_ms, row_of
 from moldau.runs.scope import scope_among
 from moldau.runs.session import start_session
 from moldau.runs.watch import Timer, timers_of
@@ -60,21 +60,24 @@ class WarehouseTicks:
 
     def run(self, timer: Timer) -> None:
         with locked(self._warehouse, COMMAND):
-            run = self._decide(timer, now_ms())
-        self._tell(_told(run))
-        if failed := sum(run.counts.get(name, 0) for name in FAILURES):
-            self._warn(f"{failed} plugin calls failed: see marts.plugin_calls")
+            runs = self._decide(timer, now_ms())
+        for run in runs:
+            self._tell(_told(run))
+            if failed := failed_calls(run):
+                self._warn(f"{failed} plugin calls failed: see marts.plugin_calls")
 
-    def _decide(self, timer: Timer, at_ms: int) -> Run:
+    def _decide(self, timer: Timer, at_ms: int) -> list[Run]:
+        """The run of the tick, after the one that was interrupted before it."""
         clusters = [timer.cluster_id]
         run = idle_run(self._settings, timer.kind, clusters, at_ms, is_dry_run=False)
         if run is not None:
-            return run
+            return [run]
         session = start_session(self._settings)
         self._listen()
         shutdown.check()
         try:
-            return decide(session, timer.kind, clusters, now_ms(), is_dry_run=False)
+            run = decide(session, timer.kind, clusters, now_ms(), is_dry_run=False)
+            return [*session.finished, run]
         except shutdown.ShutdownRequested:
             self._warn(f"{_of(timer)} stopped between two stages: the next command finishes it")
             raise

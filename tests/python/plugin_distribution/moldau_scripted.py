@@ -6,6 +6,7 @@ deletes fail until the file `healed` is there.
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -21,6 +22,8 @@ class ScriptedPlugin:
 
     def delete_topology(self, group_id: str) -> None:
         name = group_id.replace("/", "_")
+        if group_id.startswith("crash"):
+            os._exit(7)  # as a native library does that crashes
         if group_id.startswith("hang"):
             time.sleep(600)
         if group_id.startswith("wait"):

@@ -136,3 +136,20 @@ def test_they_hold_for_a_batch_too(
             return self.answer()
 
     assert outcome(Batch(answer)) == expected
+
+
+def test_a_future_of_a_plugin_that_does_not_say_so_is_no_success() -> None:
+    class Coroutine:
+        async def delete_topology(self, group_id: str) -> None:
+            raise RuntimeError("never runs")
+
+    class Late:
+        def delete_topology(self, group_id: str) -> Future[None]:
+            return Future()
+
+    for plugin, kind in ((Coroutine(), "coroutine"), (Late(), "Future")):
+        (found,) = make_calls(plugin, [CALL], 5)
+        assert (found.outcome, found.message) == (
+            "transient_failure",
+            f"the plugin gave a {kind}: it has to set asynchronous = True",
+        )

@@ -14,7 +14,8 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.runs.decide import decide
+from moldau.errors import MoldauError
+from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.run import FAILURES, Run, literal
 from moldau.runs.session import Session
 
@@ -134,7 +135,7 @@ def move(session: Session) -> None:
 
 
 def test_each_call_has_its_outcome_whatever_the_others_do(cycled: Told) -> None:
-    """137, 145: a call that hangs costs its time-out, a failed one is retried by the next cycle."""
+    """145: a call that hangs costs its time-out, a failed one is retried by the next cycle."""
     for name in RULE_SETS:
         assert cycled[name]["calls"] == {
             "good": ("success", None),
@@ -147,6 +148,43 @@ def test_each_call_has_its_outcome_whatever_the_others_do(cycled: Told) -> None:
         assert again["calls"]["fail-once"] == ("success", None)
         assert again["epochs"]["fail-once"] == -1
         assert "good" not in again["calls"]
+
+
+def test_the_next_cycle_sees_what_another_writer_left(cycled: Told) -> None:
+    """It left no run_id: the epoch is observed anew, and what is no streams group is not asked."""
+    for name in ("draft", "v2"):
+        again = cycled[f"{name} again"]
+        assert again["clears"]["wait-raced clear"] == ("cleared", 9, -1)
+        assert again["epochs"]["wait-raced"] == -1
+    for name in RULE_SETS:
+        assert not {"wait-gone", "wait-classic"} & set(cycled[f"{name} again"]["calls"])
+
+
+def test_metrics_and_calls_are_shown(cycled: Told) -> None:
+    """145: each cycle counts again what it finds."""
+    prefix, session = "streams-group-topology-description-", cycled["session"]
+    shown = "select metric_name, value from marts.metrics where metric_name like "
+    counts = {
+        name.removeprefix(prefix).removesuffix("-count"): value
+        for name, value in rows(session, f"{shown} '%-count' and cluster_id = 'draft'")
+    }
+    asked = rows(
+        session,
+        "select outcome, count(*) from marts.plugin_calls where cluster_id = 'draft' "
+        "group by outcome",
+    )
+    assert counts["cleanup-cycle"] == 2
+    assert counts["cleanup-eligible"] == len(GROUPS) + 4  # three failed, one lost the race
+    assert counts["delete-success"] == dict(asked)["success"] == 5 + 2
+    assert counts["delete-error"] == 3 + 2  # one hangs again, one is refused again
+    assert dict(asked) == {
+        "success": 7, "permanent_failure": 2, "transient_failure": 1, "timeout": 2,
+    }  # fmt: skip
+    assert counts["set-success"] == counts["get-error"] == 0
+    rates = rows(session, f"{shown} '%-rate' and cluster_id = 'draft' and value > 0")
+    assert {name.removeprefix(prefix) for name, _ in rates} <= {
+        "cleanup-cycle-rate", "cleanup-eligible-rate", "delete-success-rate", "delete-error-rate",
+    }  # fmt: skip
 
 
 def test_an_epoch_is_cleared_only_if_it_is_the_one_observed(cycled: Told) -> None:
@@ -221,10 +259,14 @@ def test_a_call_that_hangs_holds_nothing(cycled: Told) -> None:
 def test_a_group_that_was_revived_drops_out_at_the_barrier(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """100, 142: what changed between the decision and the barrier is not asked of the plugin."""
+    """100, 137: what changed between the decision and the barrier is not asked of the plugin, and
+    a group that cannot be read holds up no other.
+    """
     groups = ("gone", "revived", "unstored", "stays", "classic")
     session = with_clusters(session, {"dropped": moldau_yml(tmp_path, "kafka_4_4")})
-    fold_records(session, {"dropped": log_of(groups).records})
+    log = log_of(groups)
+    log.add(log.group_key("unreadable"), b"\x00\x63")
+    fold_records(session, {"dropped": log.records})
 
     def another_writer(point: str) -> None:
         if point == "after_decide":
@@ -251,6 +293,49 @@ def test_a_group_that_was_revived_drops_out_at_the_barrier(
         "classic barrier": ("not_streams", 3, 3),
     }
     assert epochs(session, "dropped")["revived"] == 3
+
+
+def test_a_plugin_that_ends_its_process_is_named_and_can_be_taken_out(
+    session: Session, tmp_path: Path
+) -> None:
+    """What the run decided for the other clusters is applied when it is finished."""
+    yml = moldau_yml(tmp_path, "kafka_4_4")
+    clusters = {"ending": yml, "beside it": yml}
+    before = with_clusters(session, clusters)
+    fold_records(
+        before, {"ending": log_of(("crash",)).records, "beside it": log_of(("g",)).records}
+    )
+    with pytest.raises(MoldauError, match="ended the process that called it"):
+        decide(before, "cycle", list(clusters), AT_MS, is_dry_run=False)
+    after = with_clusters(session, clusters | {"ending": "{authority: broker}"})
+    [run] = finish_interrupted_runs(after)
+    assert run.counts["deletes_success"] == run.counts["cleared"] == 1
+    assert epochs(session, "beside it") == {"g": -1}
+    assert epochs(session, "ending") == {"crash": -2}, "the barrier was written"
+    assert calls(session, "ending", run.run_id) == {}
+
+
+def test_an_authority_that_was_withdrawn_between_call_and_clear_is_respected(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yml = moldau_yml(tmp_path, "kip_1331_draft")
+    before = with_clusters(session, {"withdrawn": yml, "kept on": yml})
+    fold_records(before, {name: log_of(("g",)).records for name in ("withdrawn", "kept on")})
+    monkeypatch.setenv("MOLDAU_FAIL_AT", "after_call")
+
+    def die(point: str) -> None:
+        if point == "after_call":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("moldau.runs.apply.die_at", die)
+        patch.setattr("moldau.runs.decide.die_at", die)
+        decide(before, "cycle", ["withdrawn", "kept on"], AT_MS, is_dry_run=False)
+    monkeypatch.delenv("MOLDAU_FAIL_AT")
+    after = with_clusters(session, {"withdrawn": "{authority: broker}", "kept on": yml})
+    [run] = finish_interrupted_runs(after)
+    assert run.counts["cleared"] == 1
+    assert (epochs(session, "withdrawn"), epochs(session, "kept on")) == ({"g": 3}, {"g": -1})
 
 
 def test_nothing_at_all_without_a_plugin_or_in_a_dry_run_or_for_the_broker(
@@ -289,3 +374,16 @@ def test_records_leave_epochs_alone_that_moldau_has_written(
     log.streams("reborn", stored=5)
     fold_records(session, {"owned": log.records[2:]})
     assert epochs(session, "owned") == {"kept": -1, "reborn": 5}
+
+
+def test_a_tombstone_of_an_earlier_life_that_is_loaded_late_changes_nothing(
+    session: Session, tmp_path: Path
+) -> None:
+    session = with_clusters(session, {"late": moldau_yml(tmp_path, "kip_1331_draft")})
+    log = Log()
+    log.add(log.group_key("g"), None)
+    log.streams("g", stored=3)
+    fold_records(session, {"late": log.records[1:]})
+    decide(session, "cycle", ["late"], AT_MS, is_dry_run=False)
+    fold_records(session, {"late": log.records[:1]})
+    assert epochs(session, "late") == {"g": -1}

@@ -31,7 +31,9 @@ KILLS = [
     ("", "before_clear"),
     ("", "after_clear"),
     ("", "before_run_row"),
-    ("sweep", "after_clear"),
+    ("sweep", "after_decide"),
+    ("", "before_clear"),
+    ("", "after_clear"),
     ("", "before_run_row"),
 ]
 PROGRAM = """

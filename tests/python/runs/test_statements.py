@@ -65,6 +65,19 @@ def test_a_cycle_of_the_draft_writes_six_times(clusters: Session) -> None:
     assert writes(clusters, "cycle", "costs of the draft", AT_MS) == OF_A_CYCLE
 
 
+def test_calls_are_made_in_slices_of_a_thousand(session: Session, tmp_path: Path) -> None:
+    plugin = f"authority: moldau, plugin: {{name: directory, path: {tmp_path}}}"
+    session = with_clusters(session, {"costs of many": f"{{{plugin}}}"})
+    log = Log()
+    for number in range(1_001):
+        log.streams(f"g{number}", stored=3)
+    fold_records(session, {"costs of many": log.records})
+    told = writes(session, "cycle", "costs of many", AT_MS)
+    assert told == OF_A_CYCLE | {"history.plugin_calls": 2}
+    made = "select count(*), count(distinct group_id) from history.plugin_calls"
+    assert rows(session, f"{made} where cluster_id = 'costs of many'") == [(1_001, 1_001)]
+
+
 def test_a_cycle_of_kafka_4_4_writes_seven_times(clusters: Session) -> None:
     told = writes(clusters, "cycle", "costs of 4.4", AT_MS)
     assert told == OF_A_CYCLE | {"state.groups": 2}, "the barrier, and what comes after the calls"

@@ -202,3 +202,63 @@ def test_a_commit_between_decision_and_sweep_saves_the_offset_and_the_group(
     decide(session, "sweep", ["saved"], AT_MS, is_dry_run=False)
     assert live_offsets(session, "saved") == {("g", "t")}
     assert states(session, "saved") == {"g": "EMPTY", "other": "DEAD"}
+
+
+def test_the_gate_tells_what_it_waits_for_and_opens(session: Session, tmp_path: Path) -> None:
+    """A run of both kinds at one instant: the sweep sees what the cycle released."""
+    plugin = f"{{name: scripted, folder: {tmp_path}, failing: fail}}"
+    session = with_clusters(session, {"gated": f"{{authority: moldau, plugin: {plugin}}}"})
+    log = Log()
+    log.streams("fail-g", stored=4)
+    log.commit("simple", "due", at_ms=AT_MS - 30 * DAY_MS)
+    log.commit("simple", "young", at_ms=AT_MS - DAY_MS)
+    fold_records(session, {"gated": log.records})
+    for at_ms in (AT_MS, AT_MS + 1):
+        decide(session, "cycle", ["gated"], at_ms, is_dry_run=False)
+        decide(session, "sweep", ["gated"], at_ms, is_dry_run=False)
+    of_cluster = "where cluster_id = 'gated'"
+    held = "select group_id, failed_attempts, last_plugin_message from marts.deferred_groups"
+    assert rows(session, f"{held} {of_cluster}") == [("fail-g", 2, "plugin offline")]
+    calendar = f"select topic_name from marts.expiry_calendar {of_cluster}"
+    assert rows(session, calendar) == [("young",)], "what was removed is no longer foretold"
+    preview = f"select group_id from marts.cleanup_preview {of_cluster} order by 1"
+    assert rows(session, preview) == [("fail-g",), ("simple",)]
+
+    (tmp_path / "healed").touch()
+    for kind in ("cycle", "sweep"):
+        decide(session, kind, ["gated"], AT_MS + 2, is_dry_run=False)
+    assert states(session, "gated") == {"fail-g": "DEAD", "simple": "EMPTY"}
+    assert rows(session, f"{held} {of_cluster}") == []
+
+
+def test_what_comes_after_a_sweep_may_be_loaded_in_any_order(
+    session: Session, tmp_path: Path
+) -> None:
+    """The group came back and went again, by the broker."""
+    loads = {"in order": (0, 1), "reversed": (1, 0), "at once": (2,)}
+    yml = f"{{authority: moldau, {plugin_yml(tmp_path)}}}"
+    session = with_clusters(session, dict.fromkeys(loads, yml))
+    log = Log()
+    log.streams("g")
+    log.classic("k")
+    before = len(log.records)
+    fold_records(session, {name: log.records for name in loads})
+    decide(session, "sweep", list(loads), AT_MS, is_dry_run=False)
+    for group in ("g", "k"):
+        log.commit(group, "t2", at_ms=AT_MS)
+    parted = len(log.records)
+    for group in ("g", "k"):
+        log.remove_commit(group, "t2")
+    log.add(log.group_key("g"), None)
+    log.add(log.group_key("k", 2), None)
+    batches = (log.records[before:parted], log.records[parted:], log.records[before:])
+    for step in range(2):
+        coming = {n: batches[which[step]] for n, which in loads.items() if step < len(which)}
+        fold_records(session, coming)
+    for name in loads:
+        assert states(session, name) == {"g": "DEAD", "k": "DEAD"}, name
+        assert rows(
+            session,
+            "select distinct deleted_by, tombstone_log_offset > 0 from state.groups "
+            f"where cluster_id = {name!r}",
+        ) == [("broker", True)], name

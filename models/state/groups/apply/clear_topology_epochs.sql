@@ -24,6 +24,9 @@ clusters as (
 
     select * from {{ ref('int_groups__clusters_configured') }}
 
+    {# a killed run may be finished after the authority was withdrawn #}
+    where is_applied and has_plugin
+
 ),
 
 calls as (

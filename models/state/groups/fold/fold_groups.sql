@@ -3,10 +3,12 @@
     unique_key=['cluster_id', 'group_id'],
     matched_condition='t.deleted_run_id is null'
         ~ ' or (not s.is_deleted and s.log_offset > t.log_offset)'
+        ~ ' or s.last_commit_log_offset > t.log_offset'
 ) }}
 
 {# Retention is read from the settings in force. A group that the sweep removed
-   is revived by a later record only. #}
+   is revived by a later record only; a later commit revived it even if its own
+   end is known already. #}
 -- depends_on: {{ ref('record_settings') }}
 -- depends_on: {{ ref('fold_group_records') }}
 -- depends_on: {{ ref('fold_group_offsets') }}
@@ -128,7 +130,7 @@ folded as (
             and groups_folded.group_type = 'streams'
             and not groups_folded.is_deleted
             and groups_folded.tombstone_log_offset
-            <= own_epochs.tombstone_log_offset
+            <= own_epochs.log_offset
 
 )
 
