@@ -101,10 +101,10 @@ def _failures(outcome: Any) -> str:
 
 
 def _without_stack(message: str) -> str:
-    """Spark's words without the JVM's stack, and the first cause; the whole is in dbt's log."""
+    """Spark's words and causes without the JVM's stacks; the whole is in dbt's log."""
     words = re.split(r"\n\s*(?:JVM stacktrace:|at [\w.$]+\()", message)[0][:4000]
     causes = re.findall(r"^\s*Caused by: (.*)$", message, re.MULTILINE)
-    return f"{words}\ncaused by {causes[-1][:1000]}" if causes else words
+    return "\ncaused by ".join([words, *(cause[:1000] for cause in dict.fromkeys(causes))])
 
 
 def compiled_models(warehouse: Path, names: Sequence[str]) -> dict[str, tuple[str, str]]:

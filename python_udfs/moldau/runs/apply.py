@@ -83,7 +83,7 @@ def _naming_plugins(clusters: list[str]) -> Iterator[None]:
     try:
         yield
     except DbtError as error:
-        if "Python worker exited" not in str(error) and "EOFException" not in str(error):
+        if "Python worker exited unexpectedly" not in str(error):
             raise
         raise MoldauError(
             "the plugin of one of these clusters ended the process that called it: "

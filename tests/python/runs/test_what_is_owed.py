@@ -38,6 +38,17 @@ class Killed(Exception):
     pass
 
 
+def decide_until(monkeypatch: pytest.MonkeyPatch, where: str, session: Session, name: str) -> None:
+    """A cycle of this cluster that is killed where it would call this function."""
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(where, die)
+        decide(session, "cycle", [name], AT_MS, is_dry_run=False)
+
+
 def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_comes_between(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,13 +56,8 @@ def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_come
     log = Log()
     log.streams("g", stored=3)
     fold_records(session, {"interrupted": log.records})
-
-    def die(*_: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr("moldau.runs.decide._decided", die)  # before the journal tells of it
-        decide(session, "cycle", ["interrupted"], AT_MS, is_dry_run=False)
+    # before the journal tells of it
+    decide_until(monkeypatch, "moldau.runs.decide._decided", session, "interrupted")
     session.spark.sql("drop view run.parameters")
     with pytest.raises(DbtError, match="has not ended in this warehouse"):
         session.dbt("run", "--select", "stg_run__slice")
@@ -71,13 +77,7 @@ def test_a_killed_run_ends_under_the_rule_set_that_it_decided_under(
     log = Log()
     log.streams("g", stored=3)
     fold_records(before, {"switched": log.records})
-
-    def die(*_: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr("moldau.runs.decide.apply", die)
-        decide(before, "cycle", ["switched"], AT_MS, is_dry_run=False)
+    decide_until(monkeypatch, "moldau.runs.decide.apply", before, "switched")
     finish_interrupted_runs(with_clusters(session, {"switched": f"{{{plugin}}}"}))
     cleared = "select step, outcome from history.epoch_clears where cluster_id = "
     assert rows(session, f"{cleared} 'switched' order by step") == [
