@@ -258,7 +258,7 @@ def ask_duckdb(session: Session, kind: str) -> None:
     connection.execute(
         "create view run.parameters as select 'x' as run_id, "
         f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_dry_run, "
-        f"{AT_MS} as at_ms, null::varchar as groups_ruleset, {AT_MS} as started_at_ms, "
+        f"{AT_MS} as at_ms, {AT_MS} as started_at_ms, "
         "['bench'] as cluster_ids"
     )
     connection.execute(

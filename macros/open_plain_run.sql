@@ -14,7 +14,7 @@
             {%- do run_query(
                 "create or replace view run.parameters as select '" ~ last ~ "~dbt-" ~ now_ms ~ "' as run_id, 'dbt' as kind, "
                 ~ "cast(null as string) as load_kind, false as is_open, true as is_dry_run, cast(" ~ now_ms ~ " as bigint) as at_ms, "
-                ~ "cast(null as string) as groups_ruleset, cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
+                ~ "cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
                 ~ "cast(null as array<string>) as cluster_ids"
             ) -%}
             {#- under the settings in force -#}
@@ -24,7 +24,11 @@
         {%- set brings_nothing = {
             'records': 'decoded.group_records',
             'open_transactions': 'state.open_transactions',
-            'partition_states': 'state.partition_states',
+            'remote_log_records': 'decoded.remote_log_records',
+            'partition_states': 'raw.partition_states',
+            'leader_epochs': 'raw.leader_epochs',
+            'local_segments': 'raw.local_segments',
+            'topic_configs': 'raw.topic_configs',
             'finished': 'state.runs',
             'slice': '(select 0 as slice_index)',
             'compared': "(select '' as side, '' as domain, '' as cluster_id, '' as subject, '' as ruleset, '' as decision, '' as reason_code, 0L as decided_at_ms)",

@@ -56,9 +56,9 @@
     {{ return(run_query('select 1 from ' ~ relation ~ ' where ' ~ condition ~ ' limit 1').rows | length == 0) }}
 {% endmacro %}
 
-{# 0 = no row. #}
+{# 0 = no row. In quotes: `history` is a word of Delta. #}
 {% macro size_bytes(into) %}
-    {{ return(run_query('describe detail ' ~ into).columns['sizeInBytes'].values()[0]) }}
+    {{ return(run_query('describe detail `' ~ into | replace('.', '`.`') ~ '`').columns['sizeInBytes'].values()[0]) }}
 {% endmacro %}
 
 {# Deletion vectors spare the rewriting of big files for a few rows. A table that may have them costs Delta a job at

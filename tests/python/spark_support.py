@@ -15,7 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from moldau.loading.journal import FOLDS
+from moldau.loading.append import DECODERS
+from moldau.loading.journal import FOLDS, VIEWS
+from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.run import Run, literal, next_run_id, open_run, settings_models
 from moldau.runs.session import Session
@@ -111,17 +113,25 @@ def decoded_table(records: Mapping[str, Sequence[Record]]) -> pa.Table:
     return pa.table(columns)
 
 
-def fold(session: Session, clusters: Sequence[str], decoded: str, kind: str = "records") -> None:
+def fold(
+    session: Session,
+    clusters: Sequence[str],
+    decoded: str,
+    kind: str = families.CONSUMER_OFFSETS,
+) -> None:
     """Fold what files of a kind hold for any number of clusters, as a load folds that of one.
 
-    `decoded`: relation or query with the columns of decoded.group_records, or of a snapshot's
-    table, but run_id.
+    `kind`: a family of topics or another kind of file. `decoded`: relation or query with the
+    columns of its table of decoded records, or of its table of raw, but run_id.
     """
     run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind=kind)
     open_run(session, run)
-    session.spark.sql(
-        f"create view run.{kind} as select *, '{run.run_id}' as run_id from ({decoded})"
-    )
+    rows = f"select *, '{run.run_id}' as run_id from ({decoded})"
+    if kind == families.REMOTE_LOG_METADATA:  # a segment may be folded again from its first event
+        table, _ = DECODERS[kind]
+        session.spark.sql(f"insert into {table} by name {rows}")
+        rows = f"select * from {table} where run_id = '{run.run_id}'"
+    session.spark.sql(f"create view run.{VIEWS.get(kind, kind)} as {rows}")
     session.run_models(*settings_models(session, run), *FOLDS[kind])
     session.spark.sql(
         f"insert into state.runs by name select {literal(run.run_id)} as run_id, 'load' as kind, "

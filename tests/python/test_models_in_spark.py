@@ -15,7 +15,8 @@ from moldau.settings.rule_sets import rule_sets
 def compiled_models(session: Session, ruleset: str | None) -> dict[str, str]:
     """Model -> the SQL that dbt compiles in a run that decides under this rule set."""
     run_id = next_run_id(session, "compare")
-    open_run(session, Run(run_id, "compare", ["compiled"], now_ms(), groups_ruleset=ruleset))
+    rulesets = {"compiled": {"groups": ruleset, "tiers": ruleset}}
+    open_run(session, Run(run_id, "compare", ["compiled"], now_ms(), rulesets=rulesets))
     folder = session.warehouse / "_moldau" / "dbt" / "target" / "compiled"
     shutil.rmtree(folder, ignore_errors=True)
     session.dbt("compile", "--select", "path:models/intermediate")

@@ -45,9 +45,7 @@ clusters_configured as (
     cross join parameters
 
     inner join rule_sets
-        on
-            rule_sets.ruleset
-            = coalesce(parameters.groups_ruleset, settings.groups_ruleset)
+        on settings.groups_ruleset = rule_sets.ruleset
 
     where
         parameters.cluster_ids is null

@@ -3,6 +3,10 @@
 -- depends_on: {{ ref('fold_groups') }}
 -- depends_on: {{ ref('replace_open_transactions') }}
 -- depends_on: {{ ref('replace_partition_states') }}
+-- depends_on: {{ ref('replace_leader_epochs') }}
+-- depends_on: {{ ref('replace_local_segments') }}
+-- depends_on: {{ ref('fold_topic_configs') }}
+-- depends_on: {{ ref('replace_rejected_segment_events') }}
 
 with
 

@@ -15,7 +15,6 @@ renamed as (
         is_open,
         is_dry_run,
         at_ms,
-        groups_ruleset,
         started_at_ms,
         cluster_ids
 

@@ -22,7 +22,8 @@ renamed as (
         log_end_offset,
         is_leader,
         taken_at_ms,
-        run_id
+        run_id,
+        changed_in_run_id
 
     from partition_states
 

@@ -11,7 +11,15 @@ from moldau.cli.output import write_rows
 from moldau.cli.sessions import session_for, wait_option
 from moldau.settings import Settings
 
-KINDS = ("records", "open_transactions", "partition_states")
+# as loading.shapes has them: a test holds the two together
+KINDS = (
+    "records",
+    "open_transactions",
+    "partition_states",
+    "leader_epochs",
+    "local_segments",
+    "topic_configs",
+)
 REFUSALS_SHOWN = 20
 
 
@@ -33,7 +41,7 @@ def load(
     """Load FILES (.jsonl, .jsonl.gz, .parquet): each record once, decoded and folded into state.
 
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
-    A snapshot (open_transactions, partition_states) replaces the cluster's previous one.
+    A snapshot (every kind but records and topic_configs) replaces the cluster's previous one.
 
     \b
     Example:

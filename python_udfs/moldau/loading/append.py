@@ -76,8 +76,8 @@ def append_records(spark: SparkSession, staged: Staged) -> tuple[int, list[Refus
     return rows_new, refused
 
 
-def append_snapshot(spark: SparkSession, staged: Staged) -> int:
-    """Append a snapshot's rows to its table of raw; gives how many distinct ones."""
+def append_rows(spark: SparkSession, staged: Staged) -> int:
+    """Append rows of another kind to its table of raw; gives how many distinct ones."""
     from pyspark.sql.functions import max_by, struct
 
     table = tables()[f"raw.{staged.kind}"]

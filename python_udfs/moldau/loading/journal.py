@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
-from moldau.loading.append import append_decoded, append_records, append_snapshot, is_appended
+from moldau.loading.append import (
+    DECODERS,
+    append_decoded,
+    append_records,
+    append_rows,
+    is_appended,
+)
 from moldau.loading.refusals import Refusal
-from moldau.loading.shapes import SHAPES, SNAPSHOTS
+from moldau.loading.shapes import RECORDS, SHAPES, SNAPSHOTS
 from moldau.loading.stage import MARKER, Staged, stage
+from moldau.records import families
 from moldau.runs.marts import STATE_MARTS
 from moldau.runs.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
 from moldau.warehouse.paths import LOADS
@@ -19,10 +26,20 @@ from moldau.warehouse.paths import LOADS
 if TYPE_CHECKING:
     from moldau.runs.session import Session
 
+# family of topics, or kind of other files -> the models that fold what a load brings
 FOLDS = {
-    "records": ["fold_group_records", "fold_group_offsets", "fold_groups"],
+    families.CONSUMER_OFFSETS: ["fold_group_records", "fold_group_offsets", "fold_groups"],
+    families.REMOTE_LOG_METADATA: ["fold_remote_segments", "replace_rejected_segment_events"],
     "open_transactions": ["touch_groups_in_transaction", "replace_open_transactions"],
     "partition_states": ["replace_partition_states"],
+    "leader_epochs": ["replace_leader_epochs"],
+    "local_segments": ["replace_local_segments"],
+    "topic_configs": ["fold_topic_configs"],
+}
+# family of topics -> the view of run.* with its records of this load
+VIEWS = {
+    families.CONSUMER_OFFSETS: "records",
+    families.REMOTE_LOG_METADATA: "remote_log_records",
 }
 
 
@@ -79,7 +96,7 @@ def _finish(session: Session, staged: Staged) -> Loaded:
         "rows_refused": len(staged.refused) + len(refused),
     }
     if rows_new or (staged.kind in SNAPSHOTS and not staged.refused_files):
-        models += FOLDS[staged.kind]
+        models += folds_of(staged)
     if models:
         session.run_models(*models)
     close_run(session, run, STATE_MARTS)
@@ -89,15 +106,23 @@ def _finish(session: Session, staged: Staged) -> Loaded:
     )
 
 
+def folds_of(staged: Staged) -> list[str]:
+    """What the load folds: of records those of the families that it has."""
+    if staged.kind != RECORDS.kind:
+        return FOLDS[staged.kind]
+    found = {families.family_of(topic) for topic, *_ in staged.ranges}
+    return [model for family, models in FOLDS.items() if family in found for model in models]
+
+
 def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
     """Append to raw and decoded what is not there yet; make the views that the fold reads."""
     spark, mine = session.spark, f"run_id = '{staged.run_id}'"
     refused: list[Refusal] = []
-    if staged.kind in SNAPSHOTS:
+    if staged.kind != RECORDS.kind:
         if not staged.rows or is_appended(spark, f"raw.{staged.kind}", staged.run_id):
             rows_new = staged.rows
         else:
-            rows_new = append_snapshot(spark, staged)
+            rows_new = append_rows(spark, staged)
         spark.sql(f"create view run.{staged.kind} as select * from raw.{staged.kind} where {mine}")
         return rows_new, refused
     if is_appended(spark, "raw.records", staged.run_id):
@@ -107,7 +132,9 @@ def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
     else:
         rows_new = 0
     append_decoded(spark, staged)
-    spark.sql(f"create view run.records as select * from decoded.group_records where {mine}")
+    for family, view in VIEWS.items():
+        table, _ = DECODERS[family]
+        spark.sql(f"create view run.{view} as select * from {table} where {mine}")
     return rows_new, refused
 
 

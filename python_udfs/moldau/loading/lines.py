@@ -21,7 +21,7 @@ import pyarrow.parquet
 
 from moldau.errors import MoldauError
 from moldau.loading.refusals import Refusal
-from moldau.loading.shapes import Shape
+from moldau.loading.shape import Shape
 
 CHUNK_BYTES = 32 * 1024 * 1024
 BATCH_ROWS = 262_144
@@ -145,6 +145,8 @@ def _parquet_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
 
 def _cast(table: pa.Table, shape: Shape) -> pa.Table | None:
     """The batch as a whole, or None when a row must be looked at for itself."""
+    if shape.has_nested:
+        return None
     schema = pa.schema([field for field in shape.file_schema if field.name in table.column_names])
     try:
         plain = table.select(schema.names).cast(schema)

@@ -17,7 +17,8 @@ import pyarrow.parquet
 
 from moldau.loading.lines import Chunk, read_chunks
 from moldau.loading.refusals import Refusal
-from moldau.loading.shapes import SNAPSHOTS, Shape
+from moldau.loading.shape import Shape
+from moldau.loading.shapes import SNAPSHOTS
 from moldau.warehouse.durable import fsync, write_durably
 
 MARKER = "load.json"

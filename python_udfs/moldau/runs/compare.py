@@ -35,12 +35,14 @@ def compare(
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
     sides = []
     for side, name in zip("ab", rulesets, strict=True):
-        run.groups_ruleset = name
+        run.rulesets = {cluster: rulesets_of(session, cluster) | {domain: name} for cluster in scope}
         open_run(session, run)
         session.make_views(REASONED[domain])
         path = str(folder / side)
         session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
         sides.append(f"select '{side}' as side, * from parquet.`{path}`")
+    run.rulesets = {}
+    open_run(session, run)
     session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
     session.run_models(*settings_models(session, run), "ruleset_differences")
     differences = session.sql("select count(*) from marts.ruleset_differences")[0][0]
@@ -48,3 +50,9 @@ def compare(
     close_run(session, run, [])
     shutil.rmtree(folder)
     return run
+
+
+def rulesets_of(session: Session, cluster_id: str) -> dict[str, str]:
+    """The rule set of each domain that the settings give the cluster."""
+    rulesets: dict[str, str] = session.settings.cluster(cluster_id).ruleset.model_dump()
+    return rulesets

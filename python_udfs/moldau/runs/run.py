@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 BRINGS = (
     "parameters",
     "records",
+    "remote_log_records",
     "open_transactions",
     "partition_states",
+    "leader_epochs",
+    "local_segments",
+    "topic_configs",
     "settings",
     "compared",
     "finished",
@@ -54,12 +58,12 @@ class Run:
     at_ms: int
     is_dry_run: bool = False
     load_kind: str | None = None
-    groups_ruleset: str | None = None
     is_decided: bool = False
     has_changes: bool = True  # a decision was written, so its change is to be recorded
     started_at_ms: int = field(default_factory=now_ms)
     counts: dict[str, int] = field(default_factory=dict)
-    # cluster -> domain -> rule set: a run that was killed ends under those it decided under
+    # cluster -> domain -> rule set: a run that was killed ends under those it decided under, and
+    # `moldau compare` puts others in place of the cluster's own
     rulesets: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -105,7 +109,6 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
         f"{literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
         f"{literal(run.load_kind)} as load_kind, true as is_open, "
         f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
-        f"{literal(run.groups_ruleset)} as groups_ruleset, "
         f"{literal(run.started_at_ms)} as started_at_ms, "
         f"{literal(run.cluster_ids)} as cluster_ids"
     )

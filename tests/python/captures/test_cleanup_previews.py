@@ -174,7 +174,7 @@ def _configure_cuts(session: Session) -> None:
     session.spark.sql(
         "create or replace view run.parameters as select '99999999-compare' as run_id, "
         "'compare' as kind, cast(null as string) as load_kind, true as is_open, "
-        "true as is_dry_run, at_ms, cast(null as string) as groups_ruleset, "
+        "true as is_dry_run, at_ms, "
         f"at_ms as started_at_ms, array(cut) as cluster_ids from {cuts}"
     )
     session.spark.sql(

@@ -34,28 +34,11 @@ stored as (
 
 ),
 
-snapshot_replaced as (
-
-    select
-        coalesce(loaded.cluster_id, stored.cluster_id) as cluster_id,
-        coalesce(loaded.group_id, stored.group_id) as group_id,
-        coalesce(loaded.topic_name, stored.topic_name) as topic_name,
-        coalesce(loaded.partition_index, stored.partition_index)
-            as partition_index,
-        coalesce(loaded.producer_id, stored.producer_id) as producer_id,
-        loaded.run_id,
-        loaded.run_id is null as is_gone
-
-    from loaded
-
-    full outer join stored
-        on
-            loaded.cluster_id = stored.cluster_id
-            and loaded.group_id = stored.group_id
-            and loaded.topic_name = stored.topic_name
-            and loaded.partition_index = stored.partition_index
-            and loaded.producer_id = stored.producer_id
-
-)
+{{ snapshot_replaced(
+    key=[
+        'cluster_id', 'group_id', 'topic_name', 'partition_index', 'producer_id'
+    ],
+    compared=[]
+) }}
 
 select * from snapshot_replaced

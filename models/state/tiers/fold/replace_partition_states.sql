@@ -32,35 +32,19 @@ stored as (
 
 ),
 
-snapshot_replaced as (
-
-    select
-        coalesce(loaded.cluster_id, stored.cluster_id) as cluster_id,
-        coalesce(loaded.topic_name, stored.topic_name) as topic_name,
-        coalesce(loaded.partition_index, stored.partition_index)
-            as partition_index,
-        coalesce(loaded.broker_id, stored.broker_id) as broker_id,
-        loaded.topic_id,
-        loaded.leader_epoch,
-        loaded.log_start_offset,
-        loaded.local_log_start_offset,
-        loaded.last_stable_offset,
-        loaded.high_watermark,
-        loaded.log_end_offset,
-        loaded.is_leader,
-        loaded.taken_at_ms,
-        loaded.run_id,
-        loaded.run_id is null as is_gone
-
-    from loaded
-
-    full outer join stored
-        on
-            loaded.cluster_id = stored.cluster_id
-            and loaded.topic_name = stored.topic_name
-            and loaded.partition_index = stored.partition_index
-            and loaded.broker_id = stored.broker_id
-
-)
+{{ snapshot_replaced(
+    key=['cluster_id', 'topic_name', 'partition_index', 'broker_id'],
+    compared=[
+        'topic_id',
+        'leader_epoch',
+        'log_start_offset',
+        'local_log_start_offset',
+        'last_stable_offset',
+        'high_watermark',
+        'log_end_offset',
+        'is_leader'
+    ],
+    told=['taken_at_ms']
+) }}
 
 select * from snapshot_replaced

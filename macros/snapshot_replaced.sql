@@ -1,0 +1,35 @@
+{# A snapshot replaces the cluster's previous one as a whole. The model has imported `loaded` and `stored`; of its columns
+   `compared` say whether a row changed, `told` are taken over without. #}
+{% macro snapshot_replaced(key, compared, told=[]) %}
+snapshot_replaced as (
+
+    select
+        {%- for column in key %}
+        coalesce(loaded.{{ column }}, stored.{{ column }}) as {{ column }},
+        {%- endfor %}
+        {%- for column in compared + told %}
+        loaded.{{ column }},
+        {%- endfor %}
+        loaded.run_id,
+        {%- if compared %}
+        if(
+            {%- for column in compared %}
+            {{ 'and ' if not loop.first }}loaded.{{ column }} <=> stored.{{ column }}
+            {%- endfor %}
+            and stored.run_id is not null,
+            stored.changed_in_run_id,
+            loaded.run_id
+        ) as changed_in_run_id,
+        {%- endif %}
+        loaded.run_id is null as is_gone
+
+    from loaded
+
+    full outer join stored
+        on
+            {%- for column in key %}
+            {{ 'and ' if not loop.first }}loaded.{{ column }} = stored.{{ column }}
+            {%- endfor %}
+
+)
+{% endmacro %}

@@ -1,0 +1,44 @@
+{{ config(
+    into='state.leader_epochs',
+    unique_key=['cluster_id', 'topic_id', 'partition_index'],
+    delete_when='s.is_gone',
+    insert_when='not s.is_gone'
+) }}
+
+with
+
+loaded as (
+
+    select * from {{ ref('stg_run__leader_epochs') }}
+
+),
+
+parameters as (
+
+    select * from {{ ref('stg_run__parameters') }}
+
+    where load_kind = 'leader_epochs'
+
+),
+
+stored as (
+
+    select snapshot.*
+
+    from {{ ref('stg_state__leader_epochs') }} as snapshot
+
+    inner join parameters
+        on array_contains(parameters.cluster_ids, snapshot.cluster_id)
+
+),
+
+{{ snapshot_replaced(
+    key=['cluster_id', 'topic_id', 'partition_index'],
+    compared=[
+        'topic_name',
+        'epochs'
+    ],
+    told=[]
+) }}
+
+select * from snapshot_replaced

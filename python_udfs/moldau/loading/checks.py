@@ -1,0 +1,120 @@
+"""What a single value of a file has to be; ValueError says what is wrong with it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from pydantic import ValidationError
+
+from moldau.settings.problems import describe
+from moldau.settings.topic import TopicSettings
+
+Check = Callable[[str, Any], Any]
+READ_CONFIGS = {field.alias for field in TopicSettings.model_fields.values()}
+
+
+def name_text(name: str, value: Any) -> str:
+    if text(name, value) == "":
+        raise ValueError(f"{name} is empty")
+    return str(value)
+
+
+def text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is {shown(value)}, not a string")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} holds half a surrogate pair") from None
+    return value
+
+
+def integer(name: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{name} is {shown(value)}, not a whole number")
+    return value
+
+
+def boolean(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {shown(value)}, not true or false")
+    return value
+
+
+def base64_bytes(name: str, value: Any) -> bytes:
+    try:
+        return base64.b64decode(text(name, value), validate=True)
+    except binascii.Error:
+        raise ValueError(f"{name} is {shown(value)}, not base64") from None
+
+
+def headers(name: str, value: Any) -> str | None:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is {shown(value)}, not a list")
+    return json.dumps(value, ensure_ascii=False) if value else None
+
+
+def objects(check_object: Callable[[dict[str, Any]], dict[str, Any]]) -> Check:
+    """A list of objects, each checked by itself."""
+
+    def check(name: str, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise ValueError(f"{name} is {shown(value)}, not a list")
+        checked = []
+        for index, item in enumerate(value):
+            if not isinstance(item, dict):
+                raise ValueError(f"{name}[{index}] is {shown(item)}, not an object")
+            try:
+                checked.append(check_object(item))
+            except ValueError as error:
+                raise ValueError(f"{name}[{index}]: {error}") from None
+        return checked
+
+    return check
+
+
+def configs(name: str, value: Any) -> list[tuple[str, str]]:
+    """Kafka's configs as Kafka's text; those that moldau reads must be what Kafka allows."""
+    if isinstance(value, list):  # a map of a Parquet file
+        value = dict(value)
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} is {shown(value)}, not an object")
+    texts = {
+        name_text(name, key): _config_text(f"{name}.{key}", item) for key, item in value.items()
+    }
+    try:
+        TopicSettings.model_validate({key: texts[key] for key in texts.keys() & READ_CONFIGS})
+    except ValidationError as error:
+        raise ValueError(f"{name}: {describe(error, TopicSettings)}") from None
+    return sorted(texts.items())
+
+
+def _config_text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else text(name, value)
+
+
+def in_order(check: Check, key: str, rises: str) -> Check:
+    """The list by `key`, which names each item once and with which `rises` never falls."""
+
+    def ordered(name: str, value: Any) -> list[dict[str, Any]]:
+        items = sorted(check(name, value), key=lambda item: int(item[key]))
+        for before, after in pairwise(items):
+            if after[key] == before[key]:
+                raise ValueError(f"{name} has {key} {after[key]} twice")
+            if after[rises] < before[rises]:
+                raise ValueError(f"{name}: {rises} falls to {after[rises]} at {key} {after[key]}")
+        return items
+
+    return ordered
+
+
+def shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

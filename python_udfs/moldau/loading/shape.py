@@ -1,0 +1,126 @@
+"""The fields of a line, said once.
+
+From a field follow the Arrow schema that a good chunk is read with, and the check of a single
+line that says what is wrong with a bad one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from moldau.loading.checks import Check, base64_bytes, headers, name_text
+
+
+@dataclass(frozen=True)
+class Field:
+    """`name` in the file becomes `column`; `file_type` is what JSON and Parquet hold."""
+
+    name: str
+    column: str
+    file_type: pa.DataType
+    type: pa.DataType
+    check: Check
+    is_required: bool = True
+    is_nullable: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    kind: str
+    members: tuple[Field, ...]
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.members)
+
+    @cached_property
+    def required_fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.members if field.is_required)
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.members if f.is_required and not f.is_nullable)
+
+    @cached_property
+    def told_apart(self) -> tuple[str, ...]:
+        """Fields of which a missing one is an error, and null is not: Arrow reads both as null."""
+        return tuple(f.name for f in self.members if f.is_required and f.is_nullable)
+
+    @cached_property
+    def file_schema(self) -> pa.Schema:
+        return pa.schema([(f.name, f.file_type) for f in self.members if f.check is not headers])
+
+    @cached_property
+    def has_nested(self) -> bool:
+        """Lists and objects are looked at line by line."""
+        return any(pa.types.is_nested(field.type) for field in self.members)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(f.column, f.type) for f in self.members])
+
+    def is_plain(self, chunk: bytes, rows: int) -> bool:
+        """Arrow reads this chunk as `check` would, as far as the bytes tell."""
+        if self.has_nested:
+            return False
+        filled = chunk.count(b'"headers"') - chunk.count(b'"headers":[]')
+        return not filled and all(
+            chunk.count(b'"%s"' % name.encode()) == rows for name in self.told_apart
+        )
+
+    def convert(self, table: pa.Table) -> pa.Table | None:
+        """The whole table in `schema`; None when a row of it is bad."""
+        columns = [_convert(field, table) for field in self.members]
+        if any(column is None for column in columns):
+            return None
+        return pa.table(columns, schema=self.schema)
+
+    def check(self, row: dict[str, Any]) -> dict[str, Any]:
+        """One line in `schema`; ValueError says what is wrong with it."""
+        checked: dict[str, Any] = {}
+        for field in self.members:
+            if field.name not in row:
+                if field.is_required:
+                    raise ValueError(f"{field.name} is missing")
+                checked[field.column] = None
+                continue
+            value = row[field.name]
+            if value is None:
+                if not field.is_nullable:
+                    raise ValueError(f"{field.name} is null")
+                checked[field.column] = None
+                continue
+            value = checked[field.column] = field.check(field.name, value)
+            if field.minimum is not None and value < field.minimum:
+                raise ValueError(f"{field.name} is {value}, less than {field.minimum}")
+            if field.maximum is not None and value > field.maximum:
+                raise ValueError(f"{field.name} is {value}, more than {field.maximum}")
+        return checked
+
+
+def _convert(field: Field, table: pa.Table) -> pa.ChunkedArray | pa.Array | None:
+    if field.name not in table.column_names:
+        return pa.nulls(table.num_rows, field.type)
+    column = table[field.name]
+    if field.check is base64_bytes:
+        decoded = pl.from_arrow(column.combine_chunks()).str.decode("base64", strict=False)  # type: ignore[union-attr]
+        if decoded.null_count() != column.null_count:
+            return None
+        return decoded.to_arrow().cast(field.type)
+    if field.minimum is not None and table.num_rows:
+        limits = pc.min_max(column)
+        if limits["min"].is_valid and not (
+            field.minimum <= limits["min"].as_py() <= limits["max"].as_py() <= (field.maximum or 0)
+        ):
+            return None
+    if field.check is name_text and pc.any(pc.equal(pc.binary_length(column), 0)).as_py():
+        return None
+    return column.cast(field.type)
