@@ -1,17 +1,18 @@
-{# What becomes of the decisions about the groups due: each with what it was before. The model has imported `groups_due`,
-   `reasoned` (their decisions in this run) and `all_decided` (the stored ones). A stored decision whose subject has
-   gone is told once more, to be deleted. #}
-{% macro changes_told(key, told) %}
+{# What becomes of the decisions about what is due: each with what it was before. The model has imported `due` (by the
+   columns `due_by`), `reasoned` (the decisions about it in this run) and `all_decided` (the stored ones). A stored decision
+   whose subject has gone is told once more, to be deleted. #}
+{% macro changes_told(key, told, due_by) %}
 decided as (
 
     select all_decided.*
 
     from all_decided
 
-    left semi join groups_due
+    left semi join due
         on
-            all_decided.cluster_id = groups_due.cluster_id
-            and all_decided.group_id = groups_due.group_id
+            {%- for column in due_by %}
+            {{ 'and ' if not loop.first }}all_decided.{{ column }} = due.{{ column }}
+            {%- endfor %}
 
 ),
 

@@ -17,8 +17,8 @@ from manifest_support import Model, Project, project
 from moldau.loading.journal import FOLDS
 from moldau.project import ROOT, SEEDS
 from moldau.runs.apply import APPLIES
-from moldau.runs.decide import DECIDES
-from moldau.runs.marts import APPLY_MARTS, COUNT_MARTS, DECISION_MARTS, STATE_MARTS
+from moldau.runs.decide import DECIDES, RECORDS
+from moldau.runs.marts import APPLY_MARTS, COUNT_MARTS, DECISION_MARTS, STATE_MARTS, TIER_MARTS
 
 # what a model of each kind may select from
 READS: dict[str, set[str]] = {
@@ -48,7 +48,7 @@ RUN_MARTS = {"table_status", "last_run"}
 STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
 # words that stand before a parenthesis and call nothing, and functions that only SQL has
 NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
-NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists"}
+NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists", "map"}
 
 
 @pytest.fixture(scope="module")
@@ -220,12 +220,13 @@ def test_models_are_short(models: list[Model]) -> None:
     [
         *((f"fold_{kind}", {"record_settings", *names}) for kind, names in FOLDS.items()),
         *(
-            (f"decide_{kind}", {"record_settings", *names, "record_group_decision_changes"})
+            (f"decide_{kind}", {"record_settings", *names, *RECORDS[kind]})
             for kind, names in DECIDES.items()
         ),
         *(
             (f"apply_{kind}", {model for models, _ in steps for model in models})
             for kind, steps in APPLIES.items()
+            if steps
         ),
         ("state_marts", set(STATE_MARTS)),
         *(
@@ -256,15 +257,26 @@ def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
 def test_a_run_refreshes_the_marts_that_read_what_it_writes(
     dbt_project: Project, kind: str
 ) -> None:
-    decided = {*DECIDES[kind].values(), "history.decision_changes"}
+    recorded = {dbt_project.models[model].into for model in RECORDS[kind]}
+    decided = {*DECIDES[kind].values(), *recorded}
     applied = {dbt_project.models[model].into for models, _ in APPLIES[kind] for model in models}
     marts = {m.name: tables_read(dbt_project, m) for m in dbt_project.of_kind("mart")}
     of_every_run = {*RUN_MARTS, "ruleset_differences"}
-    after = {name: read for name, read in marts.items() if name not in of_every_run}
+    domain = "tiers" if kind == "tiers" else "groups"
+    after = {
+        name: read
+        for name, read in marts.items()
+        if name not in of_every_run and dbt_project.models[name].domain in (domain, "run")
+    }
     of_decisions = {name for name, read in after.items() if read & decided}
     of_state = {name for name, read in after.items() if read & applied}
+    of_decisions |= set(TIER_MARTS) if kind == "tiers" else set()  # of state and snapshots, too
     assert set(DECISION_MARTS[kind]) == of_decisions
     assert {*APPLY_MARTS[kind], *COUNT_MARTS[kind]} == of_state
+
+
+def test_a_run_of_tiers_refreshes_every_mart_of_its_domain(dbt_project: Project) -> None:
+    assert {m.name for m in dbt_project.of_kind("mart") if m.domain == "tiers"} == set(TIER_MARTS)
 
 
 def tables_read(project: Project, model: Model) -> set[str]:

@@ -12,7 +12,7 @@
 
 with
 
-groups_due as (
+due as (
 
     select distinct
         cluster_id,
@@ -36,7 +36,8 @@ all_decided as (
 
 {{ changes_told(
     key=['cluster_id', 'group_id'],
-    told=['observed_epoch', 'next_due_at_ms']
+    told=['observed_epoch', 'next_due_at_ms'],
+    due_by=['cluster_id', 'group_id']
 ) }}
 
 select * from changes_told

@@ -12,56 +12,12 @@ decisions as (
 
 ),
 
-{# the run itself has no row yet; a plain `dbt run` never has one, and what
-   it left unrecorded when it was killed comes with the next run #}
-last_decided as (
-
-    select coalesce(max(runs.run_id), '') as run_id
-
-    from runs
-
-    where
-        runs.kind in ('cycle', 'sweep')
-        and runs.status = 'succeeded'
-
-),
-
-{# a run that was killed half-way is finished under its own id #}
-recorded as (
+decision_changes as (
 
     select * from {{ ref('stg_history__decision_changes') }}
 
-    where run_id > (select last_decided.run_id from last_decided)
-
 ),
 
-decisions_unrecorded as (
-
-    select
-        decisions.domain,
-        decisions.cluster_id,
-        decisions.subject,
-        decisions.changed_in_run_id as run_id,
-        decisions.decision,
-        decisions.reason_code,
-        decisions.previous_decision,
-        decisions.previous_reason_code,
-        decisions.ruleset,
-        decisions.decided_at_ms
-
-    from decisions
-
-    left anti join recorded
-        on
-            decisions.domain = recorded.domain
-            and decisions.cluster_id = recorded.cluster_id
-            and decisions.subject = recorded.subject
-            and decisions.changed_in_run_id = recorded.run_id
-
-    where
-        decisions.changed_in_run_id
-        > (select last_decided.run_id from last_decided)
-
-)
+{{ decisions_unrecorded(kinds=['cycle', 'sweep']) }}
 
 select * from decisions_unrecorded

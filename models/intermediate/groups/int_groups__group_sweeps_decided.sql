@@ -15,7 +15,7 @@
 
 with
 
-groups_due as (
+due as (
 
     select distinct
         cluster_id,
@@ -39,7 +39,8 @@ all_decided as (
 
 {{ changes_told(
     key=['cluster_id', 'group_id'],
-    told=['offsets_to_expire', 'offsets_left', 'next_due_at_ms']
+    told=['offsets_to_expire', 'offsets_left', 'next_due_at_ms'],
+    due_by=['cluster_id', 'group_id']
 ) }}
 
 select * from changes_told

@@ -14,7 +14,7 @@
 
 with
 
-groups_due as (
+due as (
 
     select distinct
         cluster_id,
@@ -38,7 +38,8 @@ all_decided as (
 
 {{ changes_told(
     key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    told=['expiry_clock', 'expires_at_ms', 'observed_log_offset']
+    told=['expiry_clock', 'expires_at_ms', 'observed_log_offset'],
+    due_by=['cluster_id', 'group_id']
 ) }}
 
 select * from changes_told

@@ -2,6 +2,8 @@
 -- depends_on: {{ ref('int_groups__cleanup_eligibility_decided') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 -- depends_on: {{ ref('int_groups__group_sweeps_decided') }}
+-- depends_on: {{ ref('int_tiers__upload_candidates_decided') }}
+-- depends_on: {{ ref('int_tiers__delete_candidates_decided') }}
 
 with
 

@@ -2,15 +2,47 @@
 
 with
 
-decisions_gathered as (
+of_groups as (
 
     select * from {{ ref('int_groups__decisions_gathered') }}
+
+),
+
+of_tiers as (
+
+    select * from {{ ref('int_tiers__decisions_gathered') }}
 
 ),
 
 reasons as (
 
     select * from {{ ref('reason_codes') }}
+
+),
+
+decisions_gathered as (
+
+    select
+        domain,
+        cluster_id,
+        subject,
+        decision_table,
+        group_id,
+        {{ gathered_columns() }}
+
+    from of_groups
+
+    union all
+
+    select
+        domain,
+        cluster_id,
+        subject,
+        decision_table,
+        cast(null as string) as group_id,
+        {{ gathered_columns() }}
+
+    from of_tiers
 
 ),
 

@@ -6,6 +6,22 @@ metric_names as (
 
     select * from {{ ref('metric_names') }}
 
+    where domain = 'groups'
+
+),
+
+gauge_names as (
+
+    select * from {{ ref('metric_names') }}
+
+    where domain = 'tiers'
+
+),
+
+tier_lag as (
+
+    select * from {{ ref('tier_lag') }}
+
 ),
 
 settings as (
@@ -53,7 +69,7 @@ summed as (
 
 ),
 
-metrics as (
+of_groups as (
 
     select
         clusters.cluster_id,
@@ -83,6 +99,46 @@ metrics as (
         on
             clusters.cluster_id = summed.cluster_id
             and metric_names.sensor = summed.sensor
+
+),
+
+of_tiers as (
+
+    select
+        tier_lag.cluster_id,
+        gauge_names.mbean,
+        gauge_names.metric_name,
+        map(
+            'topic', tier_lag.topic_name,
+            'partition', cast(tier_lag.partition_index as string)
+        ) as tags,
+        measured.measured_at_ms,
+        cast(
+            if(
+                gauge_names.sensor = 'upload-tier-lag',
+                tier_lag.upload_tier_lag,
+                tier_lag.delete_tier_lag
+            ) as double
+        ) as value,  -- noqa: RF04
+        timestamp_millis(measured.measured_at_ms) as measured_at
+
+    from tier_lag
+
+    cross join gauge_names
+
+    cross join measured
+
+),
+
+metrics as (
+
+    select * from of_groups
+
+    union all
+
+    select * from of_tiers
+
+    where value is not null
 
 )
 

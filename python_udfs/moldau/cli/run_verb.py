@@ -9,13 +9,13 @@ import click
 from moldau.cli.deciding import deciding_options, run_kinds
 from moldau.settings import Settings
 
-KINDS = ("cycle", "sweep")
+KINDS = ("cycle", "sweep", "tiers")
 
 
 @click.command(name="run")
 @deciding_options
 def run_verb(settings: Settings, **options: Any) -> None:
-    """Run the clean-up cycle, then the sweep, with one --at: each sees what the other applied.
+    """Run the clean-up cycle, the sweep and tiers with one --at: each sees what the others applied.
 
     \b
     Example:

@@ -31,9 +31,14 @@ APPLIES: dict[str, list[tuple[list[str], list[str]]]] = {
         (["tombstone_group_offsets", "tombstone_groups"], ["after_clear"]),
         (["record_tombstones"], []),
     ],
+    "tiers": [],  # decisions are predictions: no broker is told of them
 }
 # decisions without which there is nothing to apply
-ACTS_ON = {"cycle": ("eligible",), "sweep": ("offsets_expire", "tombstone")}
+ACTS_ON: dict[str, tuple[str, ...]] = {
+    "cycle": ("eligible",),
+    "sweep": ("offsets_expire", "tombstone"),
+    "tiers": (),
+}
 _COUNTS = {
     "cycle": [
         "select concat('deletes_', outcome) as name, count(*) as n from history.plugin_calls "

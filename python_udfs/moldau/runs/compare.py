@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from moldau.runs.session import Session
 
 # domain -> the view of everything that it would decide
-REASONED = {"groups": "int_groups__decisions_reasoned"}
+REASONED = {
+    "groups": "int_groups__decisions_reasoned",
+    "tiers": "int_tiers__decisions_reasoned",
+}
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""One run of a kind that decides, and applies what it decided: cycle and sweep."""
+"""One run of a kind that decides, and applies what it decided: cycle, sweep, tiers."""
 
 from __future__ import annotations
 
@@ -37,9 +37,29 @@ DECIDES = {
         "int_groups__offset_expirations_decided": "decisions.offset_expirations",
         "int_groups__group_sweeps_decided": "decisions.group_sweeps",
     },
+    "tiers": {
+        "int_tiers__upload_candidates_decided": "decisions.upload_candidates",
+        "int_tiers__delete_candidates_decided": "decisions.delete_candidates",
+    },
 }
-# changes of this run, of one that was killed, of a plain dbt run: all belong into the history
-UNRECORDED = "int_groups__decisions_unrecorded"
+# kind of run -> the models that record what changed, and the view or list without whose rows nothing
+# did; changes of this run, of one that was killed, of a plain dbt run: all belong into the history
+RECORDS = {
+    "cycle": ["record_group_decision_changes"],
+    "sweep": ["record_group_decision_changes"],
+    "tiers": ["record_tier_lag", "record_tier_decision_changes"],
+}
+CHANGES = {
+    "cycle": "int_groups__decisions_unrecorded",
+    "sweep": "int_groups__decisions_unrecorded",
+    "tiers": "int_tiers__partitions_due",
+}
+# decisions of tables whose words say too little in the counts of a run
+_COUNTED_AS = {
+    "decisions.offset_expirations": "offsets_",
+    "decisions.upload_candidates": "local_segments_",
+    "decisions.delete_candidates": "remote_segments_",
+}
 
 
 def decide(
@@ -94,8 +114,9 @@ def _finish(session: Session, run: Run) -> None:
     if not run.is_decided:
         models = list(DECIDES[run.kind])
         read = versions_read(session, models)
-        session.run_models(*settings_models(session, run), *models, UNRECORDED)
-        run.has_changes = bool(session.sql(f"select 1 from intermediate.{UNRECORDED} limit 1"))
+        changes = CHANGES[run.kind]
+        session.run_models(*settings_models(session, run), *models, changes)
+        run.has_changes = bool(session.sql(f"select 1 from intermediate.{changes} limit 1"))
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
         run.counts = {"decided": decided_now, **counts}
@@ -106,8 +127,8 @@ def _finish(session: Session, run: Run) -> None:
     die_at("after_decide")
     is_applied = apply(session, run)
     die_at("before_run_row")
-    changes = ["record_group_decision_changes"] if run.has_changes else []
-    close_run(session, run, [*changes, *_marts(run, is_applied)])
+    recorded = RECORDS[run.kind] if run.has_changes else []
+    close_run(session, run, [*recorded, *_marts(run, is_applied)])
     journal.unlink()
 
 
@@ -129,7 +150,6 @@ def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
             f"select cluster_id, decision, count(*), count_if(run_id = {literal(run.run_id)}), "
             f"{due} from {table} where {scope} group by cluster_id, decision order by decision"
         ):
-            name = decision if table != "decisions.offset_expirations" else f"offsets_{decision}"
-            found[cluster].add(name, subjects, next_due_at_ms)
+            found[cluster].add(_COUNTED_AS.get(table, "") + decision, subjects, next_due_at_ms)
             decided_now += now
     return found, decided_now

@@ -7,6 +7,13 @@ from __future__ import annotations
 
 # what loads change
 STATE_MARTS = ("groups", "group_offsets", "group_lag")
+# of the tiers domain, all of which a run of tiers refreshes
+TIER_MARTS = (
+    "tier_lag",
+    "tier_lag_by_topic",
+    "tier_lag_by_broker",
+    "tier_lag_by_cluster",
+)
 # kind of run -> what its decisions change
 DECISION_MARTS: dict[str, tuple[str, ...]] = {
     "cycle": ("cleanup_preview", "deferred_groups", "decisions", "decision_history"),
@@ -17,6 +24,7 @@ DECISION_MARTS: dict[str, tuple[str, ...]] = {
         "decisions",
         "decision_history",
     ),
+    "tiers": (*TIER_MARTS, "decisions", "decision_history", "metrics"),
 }
 # kind of run -> what applying them changes, beside those
 APPLY_MARTS: dict[str, tuple[str, ...]] = {
@@ -29,6 +37,7 @@ APPLY_MARTS: dict[str, tuple[str, ...]] = {
         "expiry_calendar",
         "deferred_groups",
     ),
+    "tiers": (),
 }
 # kind of run -> what counts its runs
-COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": ()}
+COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": (), "tiers": ()}

@@ -6,6 +6,8 @@
 {# the run's row is written after everything that it vouches for #}
 -- depends_on: {{ ref('int_run__decided') }}
 -- depends_on: {{ ref('record_group_decision_changes') }}
+-- depends_on: {{ ref('record_tier_lag') }}
+-- depends_on: {{ ref('record_tier_decision_changes') }}
 -- depends_on: {{ ref('record_epoch_clears') }}
 -- depends_on: {{ ref('record_tombstones') }}
 

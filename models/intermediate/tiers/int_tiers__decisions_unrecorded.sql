@@ -1,0 +1,23 @@
+with
+
+runs as (
+
+    select * from {{ ref('stg_state__runs') }}
+
+),
+
+decisions as (
+
+    select * from {{ ref('int_tiers__decisions_gathered') }}
+
+),
+
+decision_changes as (
+
+    select * from {{ ref('stg_history__decision_changes') }}
+
+),
+
+{{ decisions_unrecorded(kinds=['tiers']) }}
+
+select * from decisions_unrecorded

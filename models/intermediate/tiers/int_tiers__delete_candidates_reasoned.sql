@@ -1,0 +1,136 @@
+with
+
+measured as (
+
+    select * from {{ ref('int_tiers__segments_measured') }}
+
+),
+
+walked as (
+
+    select * from {{ ref('int_tiers__segments_walked') }}
+
+),
+
+{# a topic that no broker tells of any more, every segment of which is marked #}
+topics_deleted as (
+
+    select
+        cluster_id,
+        topic_id
+
+    from measured
+
+    where not is_topic_present
+
+    group by
+        cluster_id,
+        topic_id
+
+    having bool_and(segment_state = 'DELETE_SEGMENT_STARTED')
+
+),
+
+reasons_found as (
+
+    select
+        measured.*,
+        coalesce(
+            measured.is_tiered
+            and measured.lineage is not null
+            and topics_deleted.topic_id is null,
+            false
+        ) as is_walked,
+        coalesce(walked.is_behind_stop, true) as is_behind_stop,
+        coalesce(walked.is_over_deleted, false) as may_be_over_deleted,
+        case
+            when topics_deleted.topic_id is not null then 'TOPIC_DELETED'
+            when measured.segment_state = 'DELETE_SEGMENT_STARTED'
+                then 'DELETE_STARTED'
+            when not measured.is_tiered then 'TIERING_OFF'
+            when measured.lineage is null then 'NO_SNAPSHOT'
+            when walked.is_behind_stop then 'WALK_STOPPED'
+            when walked.walk_code is not null then walked.walk_code
+            when
+                array_max(measured.leader_epochs.leader_epoch)
+                < get(measured.epochs, 0).leader_epoch
+                and not measured.is_orphaned
+                then 'UNREFERENCED'
+            else 'OUTSIDE_LINEAGE'
+        end as reason_code
+
+    from measured
+
+    left join walked
+        on
+            measured.cluster_id = walked.cluster_id
+            and measured.segment_id = walked.segment_id
+
+    left join topics_deleted
+        on
+            measured.cluster_id = topics_deleted.cluster_id
+            and measured.topic_id = topics_deleted.topic_id
+
+),
+
+choices_made as (
+
+    select
+        *,
+        reason_code in (
+            'RETENTION_TIME',
+            'RETENTION_SIZE',
+            'LOG_START',
+            'DELETE_STARTED',
+            'UNREFERENCED',
+            'TOPIC_DELETED'
+        ) as is_chosen
+
+    from reasons_found
+
+),
+
+delete_candidates_reasoned as (
+
+    select
+        cluster_id,
+        segment_id,
+        topic_id,
+        topic_name,
+        partition_index,
+        run_id,
+        ruleset,
+        settings_hash,
+        if(is_chosen, 'delete', 'keep') as decision,
+        reason_code,
+        start_offset,
+        end_offset,
+        size_bytes,
+        max_timestamp_ms,
+        segment_state,
+        if(is_walked, walk_position, null) as walk_position,
+        {{ delete_lag('current row') }} as lag_before,
+        {{ delete_lag('1 following') }} as lag_after,
+        is_chosen and is_walked and not is_behind_stop as is_in_walk,
+        may_be_over_deleted and reason_code = 'RETENTION_SIZE'
+            as is_over_deleted,
+        is_copy_in_flight,
+        delete_started_at_ms,
+        decided_at_ms,
+        least(
+            next_config_at_ms,
+            if(
+                reason_code = 'NOT_BREACHED' and retention_ms >= 0,
+                try_add(
+                    try_add(max_timestamp_ms, retention_ms),
+                    if(breaches_at_boundary, 0L, 1L)
+                ),
+                null
+            )
+        ) as next_due_at_ms
+
+    from choices_made
+
+)
+
+select * from delete_candidates_reasoned

@@ -1,0 +1,144 @@
+with
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_configured') }}
+
+),
+
+partition_changes as (
+
+    select * from {{ ref('int_tiers__partition_changes') }}
+
+),
+
+topic_configs as (
+
+    select * from {{ ref('stg_state__topic_configs') }}
+
+),
+
+runs_done as (
+
+    select
+        run_id,
+        decided_at_ms,
+        explode(cluster_ids) as cluster_id
+
+    from {{ ref('stg_state__runs') }}
+
+    where
+        kind = 'tiers'
+        and status = 'succeeded'
+
+),
+
+{# a run that was killed has no row, and is finished under its own id #}
+clusters_since as (
+
+    select
+        clusters.cluster_id,
+        clusters.decided_at_ms,
+        max_by(runs_done.decided_at_ms, runs_done.run_id)
+            as last_decided_at_ms,
+        if(clusters.run_kind in ('compare', 'what_if'), '', max(runs_done.run_id))
+            as last_run_id
+
+    from clusters
+
+    left join runs_done
+        on clusters.cluster_id = runs_done.cluster_id
+
+    group by
+        clusters.cluster_id,
+        clusters.decided_at_ms,
+        clusters.run_kind
+
+),
+
+topics_changed as (
+
+    select distinct
+        topic_configs.cluster_id,
+        topic_configs.topic_id
+
+    from topic_configs
+
+    inner join clusters_since
+        on topic_configs.cluster_id = clusters_since.cluster_id
+
+    where
+        topic_configs.run_id > clusters_since.last_run_id
+        or topic_configs.valid_from_ms
+        between clusters_since.last_decided_at_ms + 1
+        and clusters_since.decided_at_ms
+
+),
+
+changed_since as (
+
+    select
+        partition_changes.cluster_id,
+        partition_changes.topic_id,
+        partition_changes.partition_index
+
+    from partition_changes
+
+    inner join clusters_since
+        on partition_changes.cluster_id = clusters_since.cluster_id
+
+    left join topics_changed
+        on
+            partition_changes.cluster_id = topics_changed.cluster_id
+            and partition_changes.topic_id = topics_changed.topic_id
+
+    where
+        clusters_since.last_run_id is null
+        or partition_changes.changed_in_run_id > clusters_since.last_run_id
+        or topics_changed.topic_id is not null
+
+),
+
+{# all marked or not: a topic is deleted as a whole #}
+topics_absent as (
+
+    select distinct
+        changed_since.cluster_id,
+        changed_since.topic_id
+
+    from changed_since
+
+    left anti join {{ ref('stg_state__partition_states') }} as present
+        on
+            changed_since.cluster_id = present.cluster_id
+            and changed_since.topic_id = present.topic_id
+
+),
+
+beside_changed as (
+
+    select
+        partition_changes.cluster_id,
+        partition_changes.topic_id,
+        partition_changes.partition_index
+
+    from partition_changes
+
+    left semi join topics_absent
+        on
+            partition_changes.cluster_id = topics_absent.cluster_id
+            and partition_changes.topic_id = topics_absent.topic_id
+
+),
+
+partitions_changed as (
+
+    select * from changed_since
+
+    union
+
+    select * from beside_changed
+
+)
+
+select * from partitions_changed

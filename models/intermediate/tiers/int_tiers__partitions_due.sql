@@ -1,0 +1,68 @@
+{{ config(materialized='run_list') }}
+
+with
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_configured') }}
+
+),
+
+changed as (
+
+    select
+        *,
+        'changed' as due_because
+
+    from {{ ref('int_tiers__partitions_changed') }}
+
+),
+
+decided as (
+
+    select * from {{ ref('int_tiers__partitions_decided') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+come_due as (
+
+    select
+        decided.cluster_id,
+        decided.topic_id,
+        decided.partition_index,
+        'stale' as due_because
+
+    from decided
+
+    inner join clusters
+        on decided.cluster_id = clusters.cluster_id
+
+    left join partitions_led
+        on
+            decided.cluster_id = partitions_led.cluster_id
+            and decided.topic_id = partitions_led.topic_id
+            and decided.partition_index = partitions_led.partition_index
+
+    where
+        {{ is_decision_stale('decided', 'clusters') }}
+        or (decided.is_seen and partitions_led.epochs is null)
+
+),
+
+partitions_due as (
+
+    select * from changed
+
+    union all
+
+    select distinct * from come_due
+
+)
+
+select * from partitions_due

@@ -1,0 +1,64 @@
+with
+
+partition_states as (
+
+    select * from {{ ref('stg_state__partition_states') }}
+
+    where
+        is_leader
+        and topic_id is not null
+
+),
+
+leader_epochs as (
+
+    select * from {{ ref('stg_state__leader_epochs') }}
+
+),
+
+{# two brokers may both have called themselves leader #}
+leaders_chosen as (
+
+    select
+        *,
+        row_number() over (
+            partition by cluster_id, topic_id, partition_index
+            order by leader_epoch desc, taken_at_ms desc, broker_id asc
+        ) as choice
+
+    from partition_states
+
+),
+
+partitions_led as (
+
+    select
+        leaders_chosen.cluster_id,
+        leaders_chosen.topic_id,
+        leaders_chosen.topic_name,
+        leaders_chosen.partition_index,
+        leaders_chosen.broker_id,
+        leaders_chosen.leader_epoch,
+        nullif(leaders_chosen.log_start_offset, -1) as log_start_offset,
+        nullif(leaders_chosen.local_log_start_offset, -1)
+            as local_log_start_offset,
+        leaders_chosen.last_stable_offset,
+        leaders_chosen.high_watermark,
+        leaders_chosen.log_end_offset,
+        leaders_chosen.taken_at_ms,
+        leader_epochs.epochs,
+        {{ epochs_with_records('leader_epochs.epochs') }} as lineage
+
+    from leaders_chosen
+
+    left join leader_epochs
+        on
+            leaders_chosen.cluster_id = leader_epochs.cluster_id
+            and leaders_chosen.topic_id = leader_epochs.topic_id
+            and leaders_chosen.partition_index = leader_epochs.partition_index
+
+    where leaders_chosen.choice = 1
+
+)
+
+select * from partitions_led

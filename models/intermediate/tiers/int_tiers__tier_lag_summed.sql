@@ -1,0 +1,138 @@
+with
+
+partitions_due as (
+
+    select distinct
+        cluster_id,
+        topic_id,
+        partition_index
+
+    from {{ ref('int_tiers__partitions_due') }}
+
+),
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_configured') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
+uploads as (
+
+    select * from {{ ref('int_tiers__uploads_summed') }}
+
+),
+
+deletes as (
+
+    select * from {{ ref('int_tiers__deletes_summed') }}
+
+),
+
+in_flight as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        sum(end_offset + 1 - start_offset) as upload_in_flight
+
+    from {{ ref('int_tiers__copies_in_flight') }}
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index
+
+),
+
+tier_lag_summed as (
+
+    select
+        due.cluster_id,
+        due.topic_id,
+        due.partition_index,
+        clusters.run_id,
+        clusters.ruleset,
+        coalesce(partitions_led.topic_name, deletes.topic_name) as topic_name,
+        partitions_led.broker_id,
+        clusters.decided_at_ms as measured_at_ms,
+        coalesce(topics.is_tiered and partitions_led.broker_id is not null, false)
+        or coalesce(deletes.delete_lag_segments > 0, false)
+        or coalesce(deletes.is_without_snapshot, false) as is_measured,
+        uploads.upload_tier_lag,
+        uploads.upload_tier_lag_sum,
+        uploads.upload_tier_lag_issued,
+        uploads.upload_lag_new_offsets,
+        if(
+            partitions_led.broker_id is null,
+            null,
+            coalesce(in_flight.upload_in_flight, 0)
+        ) as upload_in_flight,
+        uploads.upload_blocked_by_lso,
+        uploads.upload_delayed,
+        uploads.upload_lag_bytes,
+        uploads.upload_lag_segments,
+        if(
+            partitions_led.lineage is null
+            and not coalesce(deletes.is_topic_deleted, false),
+            null,
+            coalesce(deletes.delete_tier_lag, 0)
+        ) as delete_tier_lag,
+        coalesce(deletes.delete_tier_lag_sum, 0) as delete_tier_lag_sum,
+        coalesce(deletes.delete_tier_lag_issued, 0) as delete_tier_lag_issued,
+        coalesce(deletes.delete_lag_bytes, 0) as delete_lag_bytes,
+        coalesce(deletes.delete_lag_segments, 0) as delete_lag_segments,
+        coalesce(deletes.over_deleted_bytes, 0) as over_deleted_bytes,
+        uploads.oldest_pending_upload_at_ms,
+        deletes.oldest_pending_delete_at_ms
+
+    from partitions_due as due
+
+    inner join clusters
+        on due.cluster_id = clusters.cluster_id
+
+    left join partitions_led
+        on
+            due.cluster_id = partitions_led.cluster_id
+            and due.topic_id = partitions_led.topic_id
+            and due.partition_index = partitions_led.partition_index
+
+    left join topics
+        on
+            due.cluster_id = topics.cluster_id
+            and due.topic_id = topics.topic_id
+
+    left join uploads
+        on
+            due.cluster_id = uploads.cluster_id
+            and due.topic_id = uploads.topic_id
+            and due.partition_index = uploads.partition_index
+
+    left join deletes
+        on
+            due.cluster_id = deletes.cluster_id
+            and due.topic_id = deletes.topic_id
+            and due.partition_index = deletes.partition_index
+
+    left join in_flight
+        on
+            due.cluster_id = in_flight.cluster_id
+            and due.topic_id = in_flight.topic_id
+            and due.partition_index = in_flight.partition_index
+
+)
+
+select * from tier_lag_summed

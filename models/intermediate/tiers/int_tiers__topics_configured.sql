@@ -1,0 +1,109 @@
+{{ config(materialized='run_list') }}
+
+with
+
+topics as (
+
+    select * from {{ ref('int_tiers__topic_configs_read') }}
+
+),
+
+{# of a topic that nobody tells of, what lies in tiered storage tells #}
+topics_in_remote_storage as (
+
+    select distinct
+        segments.cluster_id,
+        segments.topic_id,
+        true as is_in_remote_storage
+
+    from {{ ref('stg_state__remote_segments') }} as segments
+
+    left semi join topics
+        on
+            segments.cluster_id = topics.cluster_id
+            and segments.topic_id = topics.topic_id
+            and not topics.is_told
+
+    where segments.segment_state <> 'DELETE_SEGMENT_FINISHED'
+
+),
+
+configs_typed as (
+
+    select
+        cluster_id,
+        topic_id,
+        topic_name,
+        is_told,
+        next_config_at_ms,
+        cast({{ topic_config('topics', 'remote.storage.enable', '', 'false') }} as boolean) as remote_storage_enable,
+        cast({{ topic_config('topics', '', 'remote.log.storage.system.enable', 'true') }} as boolean) as system_enable,
+        cast({{ topic_config('topics', 'remote.log.copy.disable', '', 'false') }} as boolean) as is_copy_disabled,
+        {{ topic_config('topics', 'cleanup.policy', 'log.cleanup.policy', 'delete') }} like '%compact%' as is_compacted,
+        cast({{ topic_config('topics', 'retention.ms', 'log.retention.ms', '604800000') }} as bigint) as retention_ms,
+        cast({{ topic_config('topics', 'retention.bytes', 'log.retention.bytes', '-1') }} as bigint) as retention_bytes,
+        cast({{ topic_config('topics', 'local.retention.ms', 'log.local.retention.ms', '-2') }} as bigint) as local_retention_ms,
+        cast({{ topic_config('topics', 'local.retention.bytes', 'log.local.retention.bytes', '-2') }} as bigint) as local_retention_bytes,
+        cast({{ topic_config('topics', 'remote.copy.lag.ms', 'log.remote.copy.lag.ms', '0') }} as bigint) as copy_lag_ms,
+        cast({{ topic_config('topics', 'remote.copy.lag.bytes', 'log.remote.copy.lag.bytes', '-1') }} as bigint) as copy_lag_bytes
+
+    from topics
+
+),
+
+local_retention_resolved as (
+
+    select
+        *,
+        if(local_retention_ms = -2, retention_ms, local_retention_ms)
+            as effective_local_retention_ms,
+        if(local_retention_bytes = -2, retention_bytes, local_retention_bytes)
+            as effective_local_retention_bytes
+
+    from configs_typed
+
+),
+
+topics_configured as (
+
+    select
+        resolved.cluster_id,
+        resolved.topic_id,
+        resolved.topic_name,
+        resolved.system_enable
+        and not resolved.is_compacted
+        and (
+            resolved.remote_storage_enable
+            or (
+                not resolved.is_told
+                and coalesce(topics_in_remote_storage.is_in_remote_storage, false)
+            )
+        )
+        and not startswith(resolved.topic_name, '__') as is_tiered,
+        resolved.is_copy_disabled,
+        resolved.retention_ms,
+        resolved.retention_bytes,
+        resolved.effective_local_retention_ms as local_retention_ms,
+        resolved.effective_local_retention_bytes as local_retention_bytes,
+        if(
+            resolved.copy_lag_ms = -1,
+            resolved.effective_local_retention_ms,
+            resolved.copy_lag_ms
+        ) as copy_lag_ms,
+        if(
+            resolved.copy_lag_bytes = -1,
+            resolved.effective_local_retention_bytes,
+            resolved.copy_lag_bytes
+        ) as copy_lag_bytes,
+        resolved.next_config_at_ms
+
+    from local_retention_resolved as resolved
+
+    left join topics_in_remote_storage
+        on
+            resolved.cluster_id = topics_in_remote_storage.cluster_id
+            and resolved.topic_id = topics_in_remote_storage.topic_id
+
+)
+
+select * from topics_configured

@@ -1,0 +1,72 @@
+{{ config(
+    schema='decisions',
+    alias='upload_candidates',
+    materialized='merge_into',
+    works_on='int_tiers__partitions_due',
+    unique_key=[
+        'cluster_id',
+        'topic_id',
+        'partition_index',
+        'broker_id',
+        'base_offset'
+    ],
+    delete_when='s.is_gone',
+    insert_when='not s.is_gone',
+    matched_condition=is_told_anew([
+        'topic_name',
+        'next_base_offset',
+        'size_bytes',
+        'max_timestamp_ms',
+        'lag_before',
+        'lag_after'
+    ])
+) }}
+
+-- depends_on: {{ ref('int_run__folded') }}
+
+with
+
+due as (
+
+    select distinct
+        cluster_id,
+        topic_id,
+        partition_index
+
+    from {{ ref('int_tiers__partitions_due') }}
+
+),
+
+reasoned as (
+
+    select * from {{ ref('int_tiers__upload_candidates_reasoned') }}
+
+),
+
+all_decided as (
+
+    select * from {{ ref('stg_decisions__upload_candidates') }}
+
+),
+
+{{ changes_told(
+    key=[
+        'cluster_id',
+        'topic_id',
+        'partition_index',
+        'broker_id',
+        'base_offset'
+    ],
+    told=[
+        'topic_name',
+        'next_base_offset',
+        'size_bytes',
+        'max_timestamp_ms',
+        'lag_before',
+        'lag_after',
+        'next_due_at_ms'
+    ],
+    due_by=['cluster_id', 'topic_id', 'partition_index']
+) }}
+
+select * from changes_told

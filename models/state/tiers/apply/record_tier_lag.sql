@@ -1,0 +1,54 @@
+{{ config(
+    into='history.tier_lag',
+    write='append',
+    write_needs_open_run=false,
+    works_on='int_tiers__partitions_due'
+) }}
+
+-- depends_on: {{ ref('int_run__decided') }}
+
+with
+
+measured as (
+
+    select * from {{ ref('int_tiers__tier_lag_summed') }}
+
+),
+
+latest as (
+
+    select * from {{ ref('int_tiers__tier_lag_latest') }}
+
+),
+
+tier_lag_changed as (
+
+    select
+        measured.cluster_id,
+        measured.topic_id,
+        measured.partition_index,
+        measured.run_id,
+        measured.ruleset,
+        measured.topic_name,
+        measured.broker_id,
+        measured.measured_at_ms,
+        measured.is_measured,
+        {{ tier_lag_of('measured') }}
+
+    from measured
+
+    left join latest
+        on
+            measured.cluster_id = latest.cluster_id
+            and measured.topic_id = latest.topic_id
+            and measured.partition_index = latest.partition_index
+
+    where
+        (measured.is_measured or latest.is_measured)
+        and not (
+            {{ is_tier_lag_equal('measured', 'latest') }}
+        )
+
+)
+
+select * from tier_lag_changed
