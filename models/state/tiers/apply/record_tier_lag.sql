@@ -1,8 +1,7 @@
 {{ config(
     into='history.tier_lag',
     write='append',
-    write_needs_open_run=false,
-    works_on='int_tiers__partitions_due'
+    write_needs_open_run=false
 ) }}
 
 -- depends_on: {{ ref('int_run__decided') }}
