@@ -26,19 +26,19 @@ remote_segments as (
 
 changes as (
 
-{{ partitions_of('partition_states') }}
+    {{ partitions_of('partition_states') }}
 
     union all
 
-{{ partitions_of('leader_epochs') }}
+    {{ partitions_of('leader_epochs') }}
 
     union all
 
-{{ partitions_of('local_segments') }}
+    {{ partitions_of('local_segments') }}
 
     union all
 
-{{ partitions_of('remote_segments') }}
+    {{ partitions_of('remote_segments') }}
 
 ),
 

@@ -41,8 +41,11 @@ clusters_since as (
         clusters.decided_at_ms,
         max_by(runs_done.decided_at_ms, runs_done.run_id)
             as last_decided_at_ms,
-        if(clusters.run_kind in ('compare', 'what_if'), '', max(runs_done.run_id))
-            as last_run_id
+        if(
+            clusters.run_kind in ('compare', 'what_if'),
+            '',
+            max(runs_done.run_id)
+        ) as last_run_id
 
     from clusters
 

@@ -11,7 +11,9 @@ clusters as (
 changed as (
 
     select
-        *,
+        cluster_id,
+        topic_id,
+        partition_index,
         'changed' as due_because
 
     from {{ ref('int_tiers__partitions_changed') }}
@@ -61,7 +63,13 @@ partitions_due as (
 
     union all
 
-    select distinct * from come_due
+    select distinct
+        cluster_id,
+        topic_id,
+        partition_index,
+        due_because
+
+    from come_due
 
 )
 

@@ -49,7 +49,8 @@ segments_loaded as (
 
 ),
 
-{# what came before the last event that was folded, or was not taken when it came, is read again #}
+{# what comes before the last event that was folded, or beside one that was
+   not taken, is read again from the first #}
 segments_to_refold as (
 
     select

@@ -13,7 +13,8 @@ partitions_due as (
 
 segments_in_scope as (
 
-    select segments.*
+    select
+        {{ segment_columns('segments') }}
 
     from {{ ref('stg_state__remote_segments') }} as segments
 

@@ -84,7 +84,7 @@ segments_indexed as (
                 epoch.leader_epoch,
                 epoch.start_offset
         ) as segments_at_key,
-        epoch.leader_epoch as leader_epoch
+        epoch.leader_epoch
 
     from ranges_known
 

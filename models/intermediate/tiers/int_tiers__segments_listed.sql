@@ -34,7 +34,7 @@ superseded as (
 segments_joined as (
 
     select
-        segments.*,
+        {{ segment_columns('segments') }},
         partitions_led.broker_id as leader_broker_id,
         partitions_led.epochs,
         partitions_led.lineage,
@@ -71,7 +71,14 @@ segments_joined as (
 segments_listed as (
 
     select
-        *,
+        {{ segment_columns('segments_joined') }},
+        leader_broker_id,
+        epochs,
+        lineage,
+        log_start_offset,
+        log_end_offset,
+        orphaned_by_epoch,
+        walk_epoch,
         coalesce(
             segment_state = 'COPY_SEGMENT_STARTED'
             and started_broker_id = leader_broker_id,

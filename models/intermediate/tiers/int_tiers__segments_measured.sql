@@ -18,49 +18,23 @@ topics as (
 
 ),
 
-local_segments as (
-
-    select * from {{ ref('int_tiers__local_segments_checked') }}
-
-    where is_leader
-
-),
-
-copied_offsets as (
-
-    select * from {{ ref('int_tiers__copied_offsets') }}
-
-),
-
 only_local as (
 
-    select
-        local_segments.cluster_id,
-        local_segments.topic_id,
-        local_segments.partition_index,
-        sum(local_segments.size_bytes) as size_bytes
-
-    from local_segments
-
-    inner join copied_offsets
-        on
-            local_segments.cluster_id = copied_offsets.cluster_id
-            and local_segments.topic_id = copied_offsets.topic_id
-            and local_segments.partition_index = copied_offsets.partition_index
-
-    where local_segments.base_offset > copied_offsets.copied_offset
-
-    group by
-        local_segments.cluster_id,
-        local_segments.topic_id,
-        local_segments.partition_index
+    select * from {{ ref('int_tiers__local_bytes_summed') }}
 
 ),
 
 totals_added as (
 
     select
-        segments.*,
+        {{ segment_columns('segments') }},
+        segments.epochs,
+        segments.lineage,
+        segments.log_start_offset,
+        segments.is_copy_in_flight,
+        segments.is_orphaned,
+        segments.is_within_lineage,
+        segments.walk_position,
         clusters.run_id,
         clusters.ruleset,
         clusters.settings_hash,
@@ -74,7 +48,7 @@ totals_added as (
         nullif(
             greatest(clusters.decided_at_ms - topics.retention_ms, -1), -1
         ) as time_cut_at_ms,
-        coalesce(only_local.size_bytes, 0)
+        coalesce(only_local.only_local_bytes, 0)
         + coalesce(
             sum(
                 if(
@@ -114,7 +88,22 @@ totals_added as (
 segments_measured as (
 
     select
-        *,
+        {{ segment_columns('totals_added') }},
+        epochs,
+        lineage,
+        is_copy_in_flight,
+        is_orphaned,
+        is_within_lineage,
+        walk_position,
+        run_id,
+        ruleset,
+        settings_hash,
+        decided_at_ms,
+        breaches_at_boundary,
+        is_topic_present,
+        is_tiered,
+        retention_ms,
+        next_config_at_ms,
         if(retention_bytes >= 0, greatest(total_bytes - retention_bytes, 0), 0)
             as excess_bytes,
         coalesce(

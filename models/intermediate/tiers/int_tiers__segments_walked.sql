@@ -6,8 +6,8 @@ measured as (
 
 ),
 
-{# of what the walk has passed everything in the lineage was chosen: by its state, by the log's start, or by retention,
-   which alone uses up the excess #}
+{# what the walk has passed in the lineage it has chosen: by its state, by the
+   log's start, or by retention, which alone uses up the excess #}
 budget_used as (
 
     select

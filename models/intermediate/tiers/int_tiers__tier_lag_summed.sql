@@ -69,7 +69,9 @@ tier_lag_summed as (
         coalesce(partitions_led.topic_name, deletes.topic_name) as topic_name,
         partitions_led.broker_id,
         clusters.decided_at_ms as measured_at_ms,
-        coalesce(topics.is_tiered and partitions_led.broker_id is not null, false)
+        coalesce(
+            topics.is_tiered and partitions_led.broker_id is not null, false
+        )
         or coalesce(deletes.delete_lag_segments > 0, false)
         or coalesce(deletes.is_without_snapshot, false) as is_measured,
         uploads.upload_tier_lag,

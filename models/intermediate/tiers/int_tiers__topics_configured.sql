@@ -36,16 +36,36 @@ configs_typed as (
         topic_name,
         is_told,
         next_config_at_ms,
-        cast({{ topic_config('topics', 'remote.storage.enable', '', 'false') }} as boolean) as remote_storage_enable,
-        cast({{ topic_config('topics', '', 'remote.log.storage.system.enable', 'true') }} as boolean) as system_enable,
-        cast({{ topic_config('topics', 'remote.log.copy.disable', '', 'false') }} as boolean) as is_copy_disabled,
-        {{ topic_config('topics', 'cleanup.policy', 'log.cleanup.policy', 'delete') }} like '%compact%' as is_compacted,
-        cast({{ topic_config('topics', 'retention.ms', 'log.retention.ms', '604800000') }} as bigint) as retention_ms,
-        cast({{ topic_config('topics', 'retention.bytes', 'log.retention.bytes', '-1') }} as bigint) as retention_bytes,
-        cast({{ topic_config('topics', 'local.retention.ms', 'log.local.retention.ms', '-2') }} as bigint) as local_retention_ms,
-        cast({{ topic_config('topics', 'local.retention.bytes', 'log.local.retention.bytes', '-2') }} as bigint) as local_retention_bytes,
-        cast({{ topic_config('topics', 'remote.copy.lag.ms', 'log.remote.copy.lag.ms', '0') }} as bigint) as copy_lag_ms,
-        cast({{ topic_config('topics', 'remote.copy.lag.bytes', 'log.remote.copy.lag.bytes', '-1') }} as bigint) as copy_lag_bytes
+        {{ topic_config(
+            'remote.storage.enable', '', 'false', 'boolean'
+        ) }} as remote_storage_enable,
+        {{ topic_config(
+            '', 'remote.log.storage.system.enable', 'true', 'boolean'
+        ) }} as system_enable,
+        {{ topic_config(
+            'remote.log.copy.disable', '', 'false', 'boolean'
+        ) }} as is_copy_disabled,
+        {{ topic_config(
+            'cleanup.policy', 'log.cleanup.policy', 'delete', 'string'
+        ) }} as cleanup_policy,
+        {{ topic_config(
+            'retention.ms', 'log.retention.ms', '604800000', 'bigint'
+        ) }} as retention_ms,
+        {{ topic_config(
+            'retention.bytes', 'log.retention.bytes', '-1', 'bigint'
+        ) }} as retention_bytes,
+        {{ topic_config(
+            'local.retention.ms', 'log.local.retention.ms', '-2', 'bigint'
+        ) }} as local_retention_ms,
+        {{ topic_config(
+            'local.retention.bytes', 'log.local.retention.bytes', '-2', 'bigint'
+        ) }} as local_retention_bytes,
+        {{ topic_config(
+            'remote.copy.lag.ms', 'log.remote.copy.lag.ms', '0', 'bigint'
+        ) }} as copy_lag_ms,
+        {{ topic_config(
+            'remote.copy.lag.bytes', 'log.remote.copy.lag.bytes', '-1', 'bigint'
+        ) }} as copy_lag_bytes
 
     from topics
 
@@ -71,12 +91,14 @@ topics_configured as (
         resolved.topic_id,
         resolved.topic_name,
         resolved.system_enable
-        and not resolved.is_compacted
+        and resolved.cleanup_policy not like '%compact%'
         and (
             resolved.remote_storage_enable
             or (
                 not resolved.is_told
-                and coalesce(topics_in_remote_storage.is_in_remote_storage, false)
+                and coalesce(
+                    topics_in_remote_storage.is_in_remote_storage, false
+                )
             )
         )
         and not startswith(resolved.topic_name, '__') as is_tiered,

@@ -98,7 +98,27 @@ segments_joined as (
 upload_walk_started as (
 
     select
-        *,
+        cluster_id,
+        topic_id,
+        topic_name,
+        partition_index,
+        broker_id,
+        base_offset,
+        next_base_offset,
+        size_bytes,
+        max_timestamp_ms,
+        is_leader,
+        run_id,
+        ruleset,
+        settings_hash,
+        decided_at_ms,
+        delays_upload,
+        copy_lag_ms,
+        copy_lag_bytes,
+        next_config_at_ms,
+        from_offset,
+        bytes_after,
+        refusal_code,
         decided_at_ms - max_timestamp_ms as age_ms,
         case
             when refusal_code is not null then refusal_code

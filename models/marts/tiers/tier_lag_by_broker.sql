@@ -19,7 +19,7 @@ tier_lag_by_broker as (
 
     from tier_lag
 
-    group by 
+    group by
         cluster_id,
         broker_id
 

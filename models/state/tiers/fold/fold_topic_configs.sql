@@ -9,6 +9,20 @@ loaded as (
 
     select * from {{ ref('stg_run__topic_configs') }}
 
+),
+
+configs_told as (
+
+    select
+        cluster_id,
+        topic_id,
+        topic_name,
+        configs,
+        valid_from_ms,
+        run_id
+
+    from loaded
+
 )
 
-select * from loaded
+select * from configs_told

@@ -40,14 +40,14 @@ rejected_now as (
 {# of a segment that is folded again an event may be taken now #}
 rejected_before as (
 
-    select before.*
+    select known.*
 
-    from {{ ref('stg_history__rejected_segment_events') }} as before
+    from {{ ref('stg_history__rejected_segment_events') }} as known
 
     left semi join segments_due
         on
-            before.cluster_id = segments_due.cluster_id
-            and before.segment_id = segments_due.segment_id
+            known.cluster_id = segments_due.cluster_id
+            and known.segment_id = segments_due.segment_id
             and segments_due.is_refolded
 
 ),
@@ -57,7 +57,17 @@ rejected_segment_events as (
     select
         cluster_id,
         segment_id,
-        event.*,
+        event.log_topic_name,
+        event.log_partition_index,
+        event.log_offset,
+        event.topic_id,
+        event.topic_name,
+        event.partition_index,
+        event.from_state,
+        event.to_state,
+        event.event_at_ms,
+        event.broker_id,
+        event.rejection,
         run_id,
         false as is_gone
 
