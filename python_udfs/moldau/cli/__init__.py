@@ -29,6 +29,7 @@ VERBS = {
     "run": "A cycle, a sweep and a run of tiers, at one instant.",
     "watch": "Cycles and sweeps on each cluster's check interval, until SIGTERM.",
     "compare": "Decide under two rule sets and show what differs.",
+    "what-if": "Decide under other settings and show what differs.",
     "exec": "Run a file of verbs, one a line, in one session.",
     "explain": "Say in words why something is decided as it is.",
     "show": "Print a table.",
@@ -48,7 +49,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        name = f"{cmd_name}_verb" if cmd_name in ("exec", "run") else cmd_name
+        name = f"{cmd_name}_verb" if cmd_name in ("exec", "run") else cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f"moldau.cli.{name}"), name)
         return command
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
@@ -34,16 +35,15 @@ def compare(
             )
     scope = scope_of(session, clusters)
     run = Run(next_run_id(session, "compare"), "compare", scope, at_ms, is_dry_run=True)
-    folder = session.warehouse / "_moldau" / "compare" / run.run_id
-    shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
+    folder = fresh_folder(session, run)
     sides = []
     for side, name in zip("ab", rulesets, strict=True):
-        run.rulesets = {cluster: rulesets_of(session, cluster) | {domain: name} for cluster in scope}
+        run.rulesets = {
+            cluster: rulesets_of(session, cluster) | {domain: name} for cluster in scope
+        }
         open_run(session, run)
-        session.make_views(REASONED[domain])
-        path = str(folder / side)
-        session.spark.table(f"intermediate.{REASONED[domain]}").write.parquet(path)
-        sides.append(f"select '{side}' as side, * from parquet.`{path}`")
+        kept = keep(session, REASONED[domain], folder / side)
+        sides.append(f"select '{side}' as side, * from {kept}")
     run.rulesets = {}
     open_run(session, run)
     session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
@@ -59,3 +59,18 @@ def rulesets_of(session: Session, cluster_id: str) -> dict[str, str]:
     """The rule set of each domain that the settings give the cluster."""
     rulesets: dict[str, str] = session.settings.cluster(cluster_id).ruleset.model_dump()
     return rulesets
+
+
+def fresh_folder(session: Session, run: Run) -> Path:
+    """Where a run keeps what it compares; of one that was killed nothing is left."""
+    folder = session.warehouse / "_moldau" / "compare" / run.run_id
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+def keep(session: Session, view: str, folder: Path) -> str:
+    """Write the rows of a view of the open run; gives the relation that reads them."""
+    session.make_views(view)
+    path = str(folder / view)
+    session.spark.table(f"intermediate.{view}").write.parquet(path)
+    return f"parquet.`{path.replace('`', '``')}`"

@@ -42,8 +42,8 @@ DECIDES = {
         "int_tiers__delete_candidates_decided": "decisions.delete_candidates",
     },
 }
-# kind of run -> the models that record what changed, and the view or list without whose rows nothing
-# did; changes of this run, of one that was killed, of a plain dbt run: all belong into the history
+# kind of run -> the models that record what changed, and the view or list without whose rows
+# nothing did: of this run, of one that was killed, of a plain dbt run, all belong into the history
 RECORDS = {
     "cycle": ["record_group_decision_changes"],
     "sweep": ["record_group_decision_changes"],

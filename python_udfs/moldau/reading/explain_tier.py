@@ -1,0 +1,151 @@
+"""Why a partition of tiered storage lags: the stored decisions about its segments, gathered.
+
+Nothing is decided here: what is not stored is not said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moldau.errors import MoldauError
+from moldau.reading.explain import Row, reason_texts
+from moldau.reading.query import Tables
+
+UPLOADS, DELETES = "decisions.upload_candidates", "decisions.delete_candidates"
+_READ = (
+    UPLOADS,
+    DELETES,
+    "marts.tier_lag",
+    "state.partition_states",
+    "state.leader_epochs",
+    "state.topic_configs",
+    "state.settings",
+)
+COLUMNS = (
+    "cluster_id", "subject", "decision", "reason_code", "reason_text", "start_offset", "end_offset",
+    "lag_before", "lag_after", "next_change_at_ms", "decided_at_ms", "ruleset", "run_id",
+)  # fmt: skip
+_CONFIGS = (
+    "remote.storage.enable", "remote.log.copy.disable", "retention.ms", "retention.bytes",
+    "remote.copy.lag.ms", "remote.copy.lag.bytes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TierExplanation:
+    """A partition, its lag, and the decisions about its segments in the order of the walks."""
+
+    cluster_id: str
+    topic_name: str
+    partition_index: int
+    lag: Row | None
+    state: Row | None
+    epochs: list[Row]
+    configs: dict[str, str]
+    uploads: list[Row]
+    deletes: list[Row]
+
+
+def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplanation:
+    """Everything stored about the partition `text`, TOPIC-PARTITION; MoldauError if none is."""
+    topic, _, index = text.rpartition("-")
+    if not (topic and index.isascii() and index.isdigit()):
+        raise MoldauError(f"{text[:200]!r} is not TOPIC-PARTITION: `moldau explain tier orders-0`")
+    tables = Tables(warehouse, _READ)
+    key, values = "where topic_name = ? and partition_index = ?", [topic, int(index)]
+    uploads = tables.rows(UPLOADS, f"{key} order by broker_id, base_offset", values)
+    deletes = tables.rows(
+        DELETES, f"{key} order by walk_position nulls last, start_offset, segment_id", values
+    )
+    lag = tables.rows("marts.tier_lag", key, values)
+    clusters = sorted({row["cluster_id"] for row in [*uploads, *deletes, *lag]})
+    chosen = _one(clusters, text, cluster)
+
+    states = [
+        row
+        for row in tables.rows("state.partition_states", f"{key} and is_leader", values)
+        if row["cluster_id"] == chosen
+    ]
+    # of a topic that was created again the one that is there
+    ids = [r["topic_id"] for r in [*states, *lag, *deletes, *uploads] if r["cluster_id"] == chosen]
+
+    def of_topic(rows: list[Row]) -> list[Row]:
+        return [r for r in rows if r["cluster_id"] == chosen and r["topic_id"] in ids[:1]]
+
+    epochs = of_topic(tables.rows("state.leader_epochs", key, values))
+    return TierExplanation(
+        cluster_id=chosen,
+        topic_name=topic,
+        partition_index=int(index),
+        lag=next(iter(of_topic(lag)), None),
+        state=next(iter(states), None),
+        epochs=epochs[0]["epochs"] if epochs else [],
+        configs=_configs(tables, chosen, topic, [*of_topic(uploads), *of_topic(deletes)]),
+        uploads=of_topic(uploads),
+        deletes=of_topic(deletes),
+    )
+
+
+def _one(clusters: list[str], text: str, wanted: str | None) -> str:
+    if wanted is not None and wanted in clusters:
+        return wanted
+    if not clusters:
+        raise MoldauError(
+            f"nothing is decided about the segments of {text[:200]!r}: load its snapshots and "
+            "`__remote_log_metadata`, then `moldau tiers` decides"
+        )
+    if wanted is not None:
+        raise MoldauError(f"{text!r} is not in cluster {wanted!r}, but in {', '.join(clusters)}")
+    if len(clusters) > 1:
+        listed = ", ".join(clusters)
+        raise MoldauError(f"{text!r} is in several clusters: choose one with --cluster ({listed})")
+    return clusters[0]
+
+
+def _configs(tables: Tables, cluster: str, topic: str, decided: list[Row]) -> dict[str, str]:
+    """What is told of the topic, with where from; Kafka's defaults hold for the rest."""
+    at_ms = max((row["decided_at_ms"] for row in decided), default=0)
+    loaded = tables.rows(
+        "state.topic_configs",
+        "where cluster_id = ? and topic_name = ? and valid_from_ms <= ? "
+        "order by valid_from_ms desc limit 1",
+        [cluster, topic, at_ms],
+    )
+    told = {name: f"{value} (loaded)" for row in loaded for name, value in _pairs(row["configs"])}
+    digests = {row["settings_hash"] for row in decided}
+    for row in tables.rows("state.settings", "where cluster_id = ?", [cluster]):
+        if row["settings_hash"] in digests:
+            own = json.loads(row["settings"]).get("topics", {}).get(topic, {})
+            told |= {name: f"{_text(value)} (moldau.yml)" for name, value in own.items()}
+    return {name: told[name] for name in _CONFIGS if name in told}
+
+
+def _pairs(configs: Any) -> list[tuple[str, str]]:
+    return list(configs.items() if isinstance(configs, dict) else configs)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def tier_rows(found: TierExplanation) -> Iterator[tuple[Any, ...]]:
+    """COLUMNS of every segment, local ones first."""
+    partition = f"{found.topic_name}-{found.partition_index}"
+    for table, rows in (("upload_candidates", found.uploads), ("delete_candidates", found.deletes)):
+        for row in rows:
+            if table == "upload_candidates":
+                subject = f"upload {partition} {row['base_offset']} on {row['broker_id']}"
+                span = (row["base_offset"], row["next_base_offset"] - 1)
+            else:
+                subject = f"delete {partition} {row['segment_id']}"
+                span = (row["start_offset"], row["end_offset"])
+            text = reason_texts().get((table, row["reason_code"]))
+            yield (
+                found.cluster_id, subject, row["decision"], row["reason_code"], text, *span,
+                row["lag_before"], row["lag_after"], row["next_due_at_ms"], row["decided_at_ms"],
+                row["ruleset"], row["run_id"],
+            )  # fmt: skip

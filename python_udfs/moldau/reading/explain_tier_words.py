@@ -1,0 +1,91 @@
+"""A partition of tiered storage in words: its log, its lag, and why each segment waits or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from moldau.instants import format_instant
+from moldau.reading.explain import Row, reason_texts
+from moldau.reading.explain_tier import TierExplanation
+from moldau.reading.values import visible
+
+
+def tier_in_words(found: TierExplanation) -> Iterator[str]:
+    """Lines of text, without line ends."""
+    name = f"{visible(found.topic_name)}-{found.partition_index}"
+    yield f"Partition {name} in cluster {visible(found.cluster_id)}{_led(found.state)}"
+    if found.state:
+        yield f"  {_log(found.state)}"
+    if found.epochs:
+        listed = ", ".join(f"{e['leader_epoch']} from {e['start_offset']}" for e in found.epochs)
+        yield f"  leader epochs: {listed}"
+    told = ", ".join(f"{config} = {value}" for config, value in found.configs.items())
+    yield f"  configs: {told or 'nothing is told, Kafka defaults hold'}"
+    if found.lag:
+        yield from _lag(found.lag)
+    for title, table, rows in (
+        ("Upload of local segments", "upload_candidates", found.uploads),
+        ("Deletion of remote segments", "delete_candidates", found.deletes),
+    ):
+        yield ""
+        yield f"{title}:" if rows else f"{title}: there are none"
+        yield from _walk(table, rows)
+
+
+def _walk(table: str, rows: list[Row]) -> Iterator[str]:
+    """Segments that are decided alike, one after the other, in one line."""
+    for (decision, reason), group in groupby(rows, lambda r: (r["decision"], r["reason_code"])):
+        alike = list(group)
+        first, last = alike[0], alike[-1]
+        start = first.get("base_offset", first.get("start_offset"))
+        end = last["next_base_offset"] - 1 if "base_offset" in last else last["end_offset"]
+        count = "1 segment" if len(alike) == 1 else f"{len(alike)} segments"
+        lag = ""
+        if decision != "keep" and first["lag_before"] is not None:
+            lag = f", lag {first['lag_before']} -> {last['lag_after']}"
+        yield f"  {start} to {end}, {count}: {decision} ({reason}{lag})"
+        yield f"    why: {reason_texts().get((table, reason), '')}"
+        due = min(
+            (r["next_due_at_ms"] for r in alike if r["next_due_at_ms"] is not None), default=0
+        )
+        if due:
+            yield f"    next: the answer changes at {format_instant(due)} if nothing else happens"
+    if rows:
+        latest = max(rows, key=lambda row: str(row["run_id"]))
+        at = format_instant(latest["decided_at_ms"])
+        yield f"  decided for {at} under {latest['ruleset']} in run {latest['run_id']}"
+
+
+def _lag(lag: Row) -> Iterator[str]:
+    if lag["upload_tier_lag"] is None:
+        yield "  upload lag: unknown (no local segments of the leader, or copying is disabled)"
+    else:
+        yield (
+            f"  upload lag: {lag['upload_tier_lag']} offsets in {lag['upload_lag_segments']} "
+            f"segments, {lag['upload_lag_bytes']} bytes; {lag['upload_in_flight']} in flight, "
+            f"{lag['upload_blocked_by_lso']} above the last stable offset, "
+            f"{lag['upload_delayed']} delayed"
+        )
+    walk = "unknown" if lag["delete_tier_lag"] is None else f"{lag['delete_tier_lag']} offsets"
+    over = f"; {lag['over_deleted_bytes']} bytes too much" if lag["over_deleted_bytes"] else ""
+    yield (
+        f"  delete lag: {walk}; {lag['delete_tier_lag_sum']} offsets in "
+        f"{lag['delete_lag_segments']} segments, {lag['delete_lag_bytes']} bytes{over}"
+    )
+
+
+def _led(state: Row | None) -> str:
+    return f", led by broker {state['broker_id']}" if state else ", leader unknown"
+
+
+def _log(state: Row) -> str:
+    return (
+        f"log from {_known(state['log_start_offset'])} to {_known(state['log_end_offset'])}, local "
+        f"from {_known(state['local_log_start_offset'])}, last stable offset "
+        f"{_known(state['last_stable_offset'])}, as of {format_instant(state['taken_at_ms'])}"
+    )
+
+
+def _known(offset: int | None) -> str:
+    return "unknown" if offset is None else str(offset)

@@ -1,0 +1,135 @@
+"""Decide about tiered storage under other topic configs on the same state; apply nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from moldau.errors import MoldauError
+from moldau.runs.compare import fresh_folder, keep
+from moldau.runs.run import Run, close_run, literal, next_run_id, open_run
+from moldau.runs.scope import scope_of
+from moldau.settings import Settings
+from moldau.settings.problems import describe, suggestion
+from moldau.settings.topic import TopicSettings
+
+if TYPE_CHECKING:
+    from moldau.runs.session import Session
+
+DECISIONS, LAG = "int_tiers__decisions_reasoned", "int_tiers__tier_lag_summed"
+LAGS = (
+    "upload_tier_lag",
+    "upload_lag_bytes",
+    "upload_delayed",
+    "delete_tier_lag",
+    "delete_tier_lag_sum",
+    "delete_lag_bytes",
+    "delete_lag_segments",
+    "over_deleted_bytes",
+)
+SEGMENT_COLUMNS = (
+    "cluster_id", "subject", "decision", "decision_then", "reason_code", "reason_code_then",
+)  # fmt: skip
+PARTITION_COLUMNS = (
+    "cluster_id", "topic_name", "partition_index",
+    *(f"{name}{side}" for name in LAGS for side in ("", "_then")),
+)  # fmt: skip
+
+
+def what_if(
+    session: Session,
+    topic: str,
+    configs: Mapping[str, str],
+    clusters: Sequence[str],
+    at_ms: int,
+    by_segment: bool,
+) -> list[tuple[Any, ...]]:
+    """What would be decided if the topic had these configs, as rows beside what is decided now.
+
+    `by_segment`: SEGMENT_COLUMNS of the segments that are decided otherwise; else
+    PARTITION_COLUMNS of every partition of the topic.
+    Raises MoldauError for a topic that no partition state tells of, or a config that Kafka refuses.
+    """
+    scope = _clusters_with(session, topic, scope_of(session, clusters))
+    other = with_topic_configs(session.settings, scope, topic, configs)
+    run = Run(next_run_id(session, "what_if"), "what_if", scope, at_ms, is_dry_run=True)
+    folder = fresh_folder(session, run)
+    view = DECISIONS if by_segment else LAG
+    kept = []
+    for side, settings in (("now", session.settings), ("then", other)):
+        open_run(dataclasses.replace(session, settings=settings), run)
+        kept.append(keep(session, view, folder / side))
+    question = _SEGMENTS if by_segment else _PARTITIONS
+    rows = session.sql(question.format(now=kept[0], then=kept[1], topic=literal(topic)))
+    open_run(session, run)
+    run.counts = {"differences": sum(_differs(tuple(row), by_segment) for row in rows)}
+    close_run(session, run, [])
+    shutil.rmtree(folder)
+    return [tuple(row) for row in rows]
+
+
+def with_topic_configs(
+    settings: Settings, clusters: Sequence[str], topic: str, configs: Mapping[str, str]
+) -> Settings:
+    """The settings with these configs of a topic in place of, or beside, what is there."""
+    changed = {}
+    for name in clusters:
+        cluster = settings.cluster(name)
+        told = cluster.topics.get(topic) or TopicSettings.model_validate({})
+        try:
+            topic_settings = TopicSettings.model_validate(
+                told.model_dump(by_alias=True, exclude_none=True) | dict(configs)
+            )
+        except ValidationError as error:
+            raise MoldauError(f"--set {describe(error, TopicSettings)}") from None
+        topics = {**cluster.topics, topic: topic_settings}
+        changed[name] = cluster.model_copy(update={"topics": topics})
+    return settings.model_copy(update={"clusters": settings.clusters | changed})
+
+
+def _clusters_with(session: Session, topic: str, scope: Sequence[str]) -> list[str]:
+    """Those of the clusters that have the topic."""
+    known = {
+        (cluster, name)
+        for cluster, name in session.sql(
+            "select distinct cluster_id, topic_name from state.partition_states "
+            "where topic_id is not null"
+        )
+        if cluster in scope
+    }
+    found = sorted(cluster for cluster, name in known if name == topic)
+    if not found:
+        names = sorted({name for _, name in known})
+        raise MoldauError(
+            f"topic {topic!r} is in no snapshot of partition states"
+            + (suggestion(topic, names) or f": {', '.join(names[:10]) or 'none was loaded'}")
+        )
+    return found
+
+
+def _differs(row: tuple[Any, ...], by_segment: bool) -> bool:
+    values = row[3:]
+    return by_segment or values[::2] != values[1::2]
+
+
+_SEGMENTS = """
+select now.cluster_id, now.subject, now.decision, changed.decision, now.reason_code,
+    changed.reason_code
+from {now} as now
+inner join {then} as changed
+    on now.cluster_id = changed.cluster_id and now.subject = changed.subject
+where now.decision <> changed.decision or now.reason_code <> changed.reason_code
+order by 1, 2
+"""
+_PARTITIONS = (
+    "select now.cluster_id, now.topic_name, now.partition_index, "
+    + ", ".join(f"now.{name}, changed.{name}" for name in LAGS)
+    + " from {now} as now inner join {then} as changed"
+    " on now.cluster_id = changed.cluster_id and now.topic_id = changed.topic_id"
+    " and now.partition_index = changed.partition_index"
+    " where now.topic_name = {topic} order by 1, 2, 3"
+)
