@@ -16,7 +16,6 @@ epochs_indexed as (
         topic_id,
         partition_index,
         segment_state,
-        log_partition_index,
         finished_log_offset,
         delete_started_log_offset,
         explode({{ offsets_by_epoch('segments') }}) as epoch
