@@ -80,8 +80,8 @@ def objects(check_object: Callable[[dict[str, Any]], dict[str, Any]]) -> Check:
 
 def configs(name: str, value: Any) -> list[tuple[str, str]]:
     """Kafka's configs as Kafka's text; those that moldau reads must be what Kafka allows."""
-    if isinstance(value, list):  # a map of a Parquet file
-        value = dict(value)
+    if isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
+        value = dict(value)  # a map of a Parquet file
     if not isinstance(value, dict):
         raise ValueError(f"{name} is {shown(value)}, not an object")
     texts = {
