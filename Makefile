@@ -45,6 +45,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/decode.py
 	$(BIN)/python benchmarks/groups.py
 	$(BIN)/python benchmarks/cycles.py
+	$(BIN)/python benchmarks/tiers.py
 
 check: test ## what CI runs
 
