@@ -40,6 +40,11 @@ class Segment:
     broker_id: int = 1
     started_broker_id: int = 1
     event_at_ms: int = 0
+    custom: bytes | None = None
+
+    @property
+    def is_possible(self) -> bool:
+        return self.start >= 0 and self.end >= self.start and bool(self.epochs)
 
     @property
     def span(self) -> int:
@@ -60,6 +65,7 @@ class Event:
     broker_id: int = 1
     at_ms: int = 0
     copy: Segment | None = None
+    custom: bytes | None = None
 
 
 @dataclass
@@ -105,7 +111,8 @@ class Metadata:
         before = self.segments.get(event.segment_id)
         state = None if before is None else before.state
         is_full = event.copy is not None
-        if event.state not in LEGAL[state] or is_full != (event.state == COPY_STARTED):
+        is_legal = event.state in LEGAL[state] and is_full == (event.state == COPY_STARTED)
+        if not is_legal or (event.copy and not event.copy.is_possible):
             self.rejected.append((event, state))
             return False
         base = event.copy or before
@@ -118,6 +125,7 @@ class Metadata:
             broker_id=event.broker_id,
             started_broker_id=started_by,
             event_at_ms=event.at_ms,
+            custom=event.custom,
         )
         self.segments[event.segment_id] = after
         self.accepted += 1

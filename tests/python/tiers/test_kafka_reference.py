@@ -42,6 +42,7 @@ from listed_cases import (
     mark,
     start,
 )
+from tier_support import metadata_partition
 
 UNDER_RULES = [(case, rules) for case in listed_cases() for rules in case.rules]
 
@@ -284,3 +285,9 @@ def test_within_needs_an_epoch_of_the_leader() -> None:
     assert not is_within(segment, {2: 0, 4: 50}, 200)
     assert not is_within(segment, {2: 0, 3: 50, 4: 99}, 200)
     assert not is_within(segment, {}, 200)
+
+
+@pytest.mark.parametrize(("index", "expected"), [(0, 5), (1, 31), (2, 16), (3, 49)])
+def test_case_94_where_the_events_of_a_partition_are(index: int, expected: int) -> None:
+    topic_id = bytes.fromhex("00112233445566778899aabbccddeeff")
+    assert metadata_partition(topic_id, index) == expected
