@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_reference import Decision, RuleSet
+from listed_cases import LEADER
 from spark_support import rows, with_clusters
 from tier_support import Tiered, fold_tiers
 
@@ -22,6 +23,7 @@ class Decided:
     uploads: Mapping[Key, Mapping[int, Decision]]  # by base offset
     deletes: Mapping[Key, Mapping[str, Decision]]  # by segment id
     lags: Mapping[Key, Mapping[str, Any]]  # the row of marts.tier_lag by column
+    on_followers: set[tuple[str, str]]  # decision and reason of their local segments
 
 
 def settings_of(rules: RuleSet) -> str:
@@ -43,21 +45,29 @@ def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
     names = ", ".join(f"'{cluster}'" for cluster in clusters)
     where = f"where cluster_id in ({names})"
     columns = "cluster_id, topic_name, {subject}, decision, reason_code, lag_before, lag_after"
-    found: list[dict[Key, dict[Any, Decision]]] = []
-    for table, subject in (
-        ("upload_candidates", "base_offset"),
-        ("delete_candidates", "segment_id"),
-    ):
-        by_topic: dict[Key, dict[Any, Decision]] = defaultdict(dict)
-        for cluster, topic, name, *decision in rows(
-            session, f"select {columns.format(subject=subject)} from decisions.{table} {where}"
-        ):
-            assert name not in by_topic[cluster, topic], (topic, name)
-            by_topic[cluster, topic][name] = Decision(*decision)
-        found.append(by_topic)
+    uploads = f"from decisions.upload_candidates {where} and broker_id"
+    deletes = f"from decisions.delete_candidates {where}"
     lags: dict[Key, dict[str, Any]] = {}
     for row in session.sql(f"select * from marts.tier_lag {where}"):
         key = (row["cluster_id"], row["topic_name"])
         assert key not in lags, key
         lags[key] = row.asDict()
-    return Decided(*found, lags)
+    return Decided(
+        _by_topic(session, f"select {columns.format(subject='base_offset')} {uploads} = {LEADER}"),
+        _by_topic(session, f"select {columns.format(subject='segment_id')} {deletes}"),
+        lags,
+        {
+            (decision, reason)
+            for decision, reason in rows(
+                session, f"select distinct decision, reason_code {uploads} <> {LEADER}"
+            )
+        },
+    )
+
+
+def _by_topic(session: Session, statement: str) -> dict[Key, dict[Any, Decision]]:
+    found: dict[Key, dict[Any, Decision]] = defaultdict(dict)
+    for cluster, topic, subject, *decision in rows(session, statement):
+        assert subject not in found[cluster, topic], (topic, subject)
+        found[cluster, topic][subject] = Decision(*decision)
+    return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from kafka_metadata import (
     COPY_FINISHED,
@@ -70,6 +71,23 @@ def random_partition(seed: int) -> tuple[Partition, list[Event]]:
         events.append(event)
         partition.metadata.apply(event)
     return partition, events
+
+
+def random_followers(seed: int, leader: Partition) -> tuple[Partition, ...]:
+    """Brokers that have the partition, too, with other segments and their own idea of offsets."""
+    chance = Chance(f"followers {seed}")
+    brokers = chance.sample(BROKERS[1:], chance.choice([0, 0, 1, 2]))
+    return tuple(
+        replace(
+            leader,
+            broker_id=broker,
+            local=_local(chance, leader.log_end),
+            log_start=chance.randint(0, leader.log_end),
+            last_stable=chance.randint(0, leader.log_end),
+            log_end=leader.log_end + chance.randint(0, 3),
+        )
+        for broker in brokers
+    )
 
 
 def _under_way(chance: Chance, partition: Partition) -> Iterator[Event]:

@@ -14,13 +14,21 @@ from decided_tiers import Decided, Key, decide_tiers
 from kafka_deletes import Deletes, deletes
 from kafka_reference import RULE_SETS, Decision, RuleSet
 from kafka_uploads import Uploads, uploads
-from random_partitions import NOW_MS, random_partition
+from random_partitions import NOW_MS, random_followers, random_partition
 from tier_support import Tiered, tiered
 
 from moldau.runs.session import Session
 
 SEEDS = range(2_000)
-TOPICS = [tiered(f"seed {seed}", *random_partition(seed)) for seed in SEEDS]
+
+
+def random_topic(seed: int) -> Tiered:
+    partition, events = random_partition(seed)
+    followers = random_followers(seed, partition)
+    return tiered(f"seed {seed}", partition, events, followers=followers, index=seed % 3)
+
+
+TOPICS = [random_topic(seed) for seed in SEEDS]
 EVERY_REASON = {
     *("ELIGIBLE", "ACTIVE", "ABOVE_LAST_STABLE_OFFSET", "ALREADY_COPIED", "BELOW_LOG_START"),
     *("COPY_DISABLED", "DELAYED"),
@@ -83,6 +91,10 @@ def test_what_is_deleted(decided: Decided) -> None:
     found = {key: dict(decided.deletes.get(key, {})) for key in EXPECTED}
     expected = {key: down.decisions for key, (_, down) in EXPECTED.items()}
     assert not differences(found, expected)
+
+
+def test_followers_upload_nothing(decided: Decided) -> None:
+    assert decided.on_followers == {("keep", "NOT_LEADER")}
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=["uploads", "deletes"])

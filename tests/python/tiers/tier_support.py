@@ -68,6 +68,7 @@ class Tiered:
     partition: Partition
     events: tuple[Event, ...] = ()
     is_led: bool = True  # else the snapshot knows a follower only
+    followers: tuple[Partition, ...] = ()
     configs: Mapping[str, str] | None = None  # more of them
     index: int = 0
 
@@ -188,16 +189,25 @@ def fold_tiers(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -> No
 
 def fold_snapshots(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -> None:
     flat = [(cluster, one) for cluster, several in clusters.items() for one in several]
+    on_brokers = [*flat, *_followers(flat)]
     for kind, table in (
-        ("partition_states", partition_states(flat)),
+        ("partition_states", partition_states(on_brokers)),
         ("leader_epochs", leader_epochs(flat)),
-        ("local_segments", local_segments(flat)),
+        ("local_segments", local_segments(on_brokers)),
         ("topic_configs", topic_configs(flat)),
     ):
         fold(session, list(clusters), f"select * from {parquet_of(session, table)}", kind)
 
 
 Rows = Sequence[tuple[str, Tiered]]
+
+
+def _followers(rows: Rows) -> Rows:
+    return [
+        (cluster, replace(one, partition=follower, is_led=False))
+        for cluster, one in rows
+        for follower in one.followers
+    ]
 
 
 def _partitions(rows: Rows) -> dict[str, pa.Array]:
