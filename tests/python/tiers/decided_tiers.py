@@ -67,7 +67,8 @@ def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
 
 def _by_topic(session: Session, statement: str) -> dict[Key, dict[Any, Decision]]:
     found: dict[Key, dict[Any, Decision]] = defaultdict(dict)
-    for cluster, topic, subject, *decision in rows(session, statement):
+    for cluster, topic, subject, decision, reason, before, after in rows(session, statement):
         assert subject not in found[cluster, topic], (topic, subject)
-        found[cluster, topic][subject] = Decision(*decision)
+        lag = (None, None) if decision == "keep" else (before, after)
+        found[cluster, topic][subject] = Decision(decision, reason, *lag)
     return found

@@ -260,13 +260,22 @@ def upload_cases() -> Iterator[Case]:
             f"20 after {done}", ones[: 2 * done], local=single, end=3, expected=upload_lag(2 - done)
         )
     yield make_case("22", local=from_bases([0, 100]), end=101, expected=upload_lag(100))
-    yield make_case("23", local=from_bases([0]), end=600, lineage={0: 0, 1: 500}, copied_offset=-1)
+    yield make_case(
+        "23",
+        local=from_bases([0, 500, 590]),
+        end=600,
+        lineage={0: 0, 1: 500},
+        expected=upload_lag(590),
+        copied_offset=-1,
+    )
     yield make_case(
         "25",
         copy("a", 0, 200, {0: 0}),
-        local=from_bases([300]),
+        local=from_bases([0, 150, 200, 300]),
         end=310,
         lineage={0: 0, 1: 150, 2: 300},
+        expected=upload_lag(150),
+        uploads=(150, 200),
         copied_offset=149,
     )
     yield make_case(

@@ -6,7 +6,6 @@ import pytest
 from decided_tiers import Decided, decide_tiers
 from kafka_reference import RULE_SETS, RuleSet
 from listed_cases import NOW_MS, Case, listed_cases
-from spark_support import rows
 from tier_support import Tiered, tiered
 
 from moldau.runs.session import Session
@@ -62,24 +61,6 @@ def test_a_listed_case(decided: Decided, case: Case, rules: RuleSet) -> None:
     assert case.deletes is None or gone == {one.id_of(name) for name in case.deletes}
     why = {name: deletes[one.id_of(name)].reason for name in case.delete_reasons}
     assert why == case.delete_reasons
-
-
-@pytest.mark.parametrize("rules", RULE_SETS, ids=lambda rules: rules.name)
-def test_the_highest_copied_offset(session: Session, decided: Decided, rules: RuleSet) -> None:
-    session.make_views("int_tiers__copied_offsets")
-    found = dict(
-        rows(
-            session,
-            "select p.topic_name, coalesce(o.copied_offset, -1) from state.partition_states p "
-            "left join intermediate.int_tiers__copied_offsets o "
-            "on p.cluster_id = o.cluster_id and p.topic_id = o.topic_id "
-            f"where p.cluster_id = '{cluster_of(rules)}'",
-        )
-    )
-    asked = [case for case in CASES if case.copied_offset is not None and rules in case.rules]
-    expected = {topic_of(case): case.copied_offset for case in asked}
-    assert expected.items() <= found.items()
-    assert expected
 
 
 @pytest.mark.parametrize(
