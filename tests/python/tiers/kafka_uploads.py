@@ -33,13 +33,13 @@ class Uploads:
             "upload_tier_lag_sum": self.lag_sum,
             "upload_tier_lag_issued": self.lag_issued,
             "upload_lag_new_offsets": self.new_offsets,
-            "upload_in_flight": self.in_flight,
             "upload_blocked_by_lso": self.blocked,
             "upload_delayed": self.delayed,
             "upload_lag_bytes": self.size,
             "upload_lag_segments": self.segments,
         }
-        return {name: value if self.is_published else None for name, value in sums.items()}
+        said = {name: value if self.is_published else None for name, value in sums.items()}
+        return said | {"upload_in_flight": self.in_flight}
 
 
 def is_delayed(config: Config, age_ms: int, size_behind: int) -> bool:
@@ -52,9 +52,16 @@ def is_delayed(config: Config, age_ms: int, size_behind: int) -> bool:
     return not (lag_bytes > 0 and size_behind >= lag_bytes)
 
 
+def in_flight(partition: Partition) -> dict[int, int]:
+    """Offsets by where they start; of copies that start at one offset only the longest counts."""
+    copies = [one for one in partition.metadata.live() if partition.is_in_flight(one)]
+    return {copy.start: copy.span for copy in sorted(copies, key=lambda copy: copy.span)}
+
+
 def uploads(partition: Partition, now_ms: int, rules: RuleSet) -> Uploads:
     config, local = partition.config, partition.local
-    found = Uploads()
+    copies = in_flight(partition)
+    found = Uploads(in_flight=sum(copies.values()))
     refusal = "TIERING_OFF" if not config.is_tiered else "COPY_DISABLED"
     if not config.is_tiered or config.is_copy_disabled:
         found.decisions = {one.base: Decision("keep", refusal) for one in local}
@@ -89,13 +96,10 @@ def uploads(partition: Partition, now_ms: int, rules: RuleSet) -> Uploads:
         found.decisions[segment.base] = Decision("keep", reason)
     if candidates:
         _add_up_uploads(partition, found, candidates, from_offset)
-    copies = [one for one in partition.metadata.live() if partition.is_in_flight(one)]
-    found.in_flight = sum(copy.span for copy in copies)
-    issued = {copy.start for copy in copies}
     found.lag_issued = sum(
         partition.next_base(position) - local[position].base
         for position in candidates
-        if local[position].base not in issued
+        if local[position].base not in copies
     )
     return found
 

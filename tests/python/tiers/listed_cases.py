@@ -651,6 +651,16 @@ def lineage_cases() -> Iterator[Case]:
         deletes=("new",),
         delete_reasons={"old": "OUTSIDE_LINEAGE"},
     )
+    yield make_case(
+        "82 in one epoch of two",
+        copy("old", 0, 99, {1: 0, 2: 70}),
+        copy("new", 0, 9, {1: 0}),
+        end=120,
+        lineage={3: 110},
+        log_start=110,
+        expected=delete_lag(0, 110),
+        delete_reasons={"old": "UNREFERENCED", "new": "UNREFERENCED"},
+    )
 
 
 def listed_cases() -> list[Case]:

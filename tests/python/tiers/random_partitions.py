@@ -49,7 +49,9 @@ def random_partition(seed: int) -> tuple[Partition, list[Event]]:
     log_end = chance.randint(1, OFFSETS)
     lineage = _lineage(chance, log_end)
     local = _local(chance, log_end)
-    events = list(_events(chance, lineage, log_end, [one.base for one in local]))
+    events = list(
+        _without_late_repeats(_events(chance, lineage, log_end, [one.base for one in local]))
+    )
     log_start = chance.choice([0, 0, 0, chance.randint(0, log_end)])
     if chance.happens(70):
         lineage = _truncated(lineage, log_start)
@@ -164,6 +166,20 @@ def _events(
         late = [life.pop() for life in lives if len(life) > 1 and chance.happens(20)]
         yield from (event for life in lives for event in life)
         yield from late
+
+
+def _without_late_repeats(events: Iterator[Event]) -> Iterator[Event]:
+    """Kafka finishes a copy once; moldau does not index it anew when it is finished again later."""
+    finished: set[str] = set()
+    last = ""
+    for event in events:
+        is_finish = event.state == COPY_FINISHED
+        if is_finish and event.segment_id in finished and event.segment_id != last:
+            continue
+        if is_finish:
+            finished.add(event.segment_id)
+        last = event.segment_id
+        yield event
 
 
 def _mixed(chance: Chance, lives: list[list[Event]]) -> Iterator[Event]:
