@@ -1,28 +1,36 @@
 {# The segment is part of the leader's log: its epochs, their borders and its end fit the leader's lineage.
    Kafka: RemoteLogManager.isRemoteSegmentWithinLeaderEpochs. `segment` has leader_epochs, end_offset, lineage, log_end_offset. #}
 {% macro is_within_lineage(segment) -%}
+{%- set lineage = segment ~ '.lineage' -%}
+{%- set own = epochs_with_records(segment ~ '.leader_epochs') -%}
+{%- set last = last_of(own) ~ '.leader_epoch' -%}
+{%- set lineage_first = 'get(' ~ lineage ~ ', 0).leader_epoch' -%}
+{%- set shared = 'filter(' ~ own ~ ', own -> own.leader_epoch >= ' ~ lineage_first ~ ')' -%}
 {{ segment }}.end_offset < {{ segment }}.log_end_offset
-        and {{ last_of(epochs_with_records(segment ~ '.leader_epochs')) }}.leader_epoch
-        between get({{ segment }}.lineage, 0).leader_epoch and {{ last_of(segment ~ '.lineage') }}.leader_epoch
+        and {{ last }} between {{ lineage_first }} and {{ last_of(lineage) }}.leader_epoch
         and forall(
             transform(
-                filter({{ epochs_with_records(segment ~ '.leader_epochs') }}, own -> own.leader_epoch >= get({{ segment }}.lineage, 0).leader_epoch),
+                {{ shared }},
                 (own, position) -> exists(
-                    {{ segment }}.lineage,
+                    {{ lineage }},
                     theirs -> own.leader_epoch = theirs.leader_epoch
                     and (
                         own.start_offset = theirs.start_offset
-                        or (position = 0 and (own.start_offset > theirs.start_offset or own.leader_epoch = get({{ segment }}.lineage, 0).leader_epoch))
+                        or (position = 0 and (own.start_offset > theirs.start_offset or own.leader_epoch = {{ lineage_first }}))
                     )
                 )
             ),
             is_fitting -> is_fitting
         )
+        {# none of the leader's epochs in between is missing #}
+        and size({{ shared }}) = size(
+            filter(
+                {{ lineage }},
+                theirs -> theirs.leader_epoch between get({{ shared }}, 0).leader_epoch and {{ last }}
+            )
+        )
         and {{ segment }}.end_offset < coalesce(
-            get(
-                filter({{ segment }}.lineage, theirs -> theirs.leader_epoch > {{ last_of(epochs_with_records(segment ~ '.leader_epochs')) }}.leader_epoch),
-                0
-            ).start_offset,
+            get(filter({{ lineage }}, theirs -> theirs.leader_epoch > {{ last }}), 0).start_offset,
             {{ segment }}.log_end_offset
         )
 {%- endmacro %}

@@ -84,9 +84,9 @@ segments_listed as (
             and started_broker_id = leader_broker_id,
             false
         ) as is_copy_in_flight,
-        coalesce(
-            exists(map_values(orphaned_by_epoch), is_orphaned -> is_orphaned),
-            false
+        forall(
+            leader_epochs.leader_epoch,
+            epoch -> coalesce(try_element_at(orphaned_by_epoch, epoch), false)
         ) as is_orphaned,
         coalesce({{ is_within_lineage('segments_joined') }}, false)
             as is_within_lineage,

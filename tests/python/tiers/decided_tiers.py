@@ -1,0 +1,74 @@
+"""What moldau decided about the topics of a cluster, in the reference's words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_reference import Decision, RuleSet
+from listed_cases import LEADER
+from spark_support import rows, with_clusters
+from tier_support import Tiered, fold_tiers
+
+from moldau.runs.decide import decide
+from moldau.runs.session import Session
+
+Key = tuple[str, str]  # cluster, topic
+
+
+@dataclass(frozen=True)
+class Decided:
+    uploads: Mapping[Key, Mapping[int, Decision]]  # by base offset
+    deletes: Mapping[Key, Mapping[str, Decision]]  # by segment id
+    lags: Mapping[Key, Mapping[str, Any]]  # the row of marts.tier_lag by column
+    on_followers: set[tuple[str, str]]  # decision and reason of their local segments
+
+
+def settings_of(rules: RuleSet) -> str:
+    return f"{{ruleset: {{tiers: {rules.name}}}}}"
+
+
+def decide_tiers(
+    session: Session, several: Mapping[str, tuple[RuleSet, Sequence[Tiered]]], now_ms: int
+) -> Decided:
+    """Load these topics of each cluster and decide all in one run, each under its rule set."""
+    settings = {cluster: settings_of(rules) for cluster, (rules, _) in several.items()}
+    configured = with_clusters(session, settings)
+    fold_tiers(configured, {cluster: topics for cluster, (_, topics) in several.items()})
+    decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
+    return read_decided(configured, list(several))
+
+
+def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
+    names = ", ".join(f"'{cluster}'" for cluster in clusters)
+    where = f"where cluster_id in ({names})"
+    columns = "cluster_id, topic_name, {subject}, decision, reason_code, lag_before, lag_after"
+    uploads = f"from decisions.upload_candidates {where} and broker_id"
+    deletes = f"from decisions.delete_candidates {where}"
+    lags: dict[Key, dict[str, Any]] = {}
+    for row in session.sql(f"select * from marts.tier_lag {where}"):
+        key = (row["cluster_id"], row["topic_name"])
+        assert key not in lags, key
+        lags[key] = row.asDict()
+    return Decided(
+        _by_topic(session, f"select {columns.format(subject='base_offset')} {uploads} = {LEADER}"),
+        _by_topic(session, f"select {columns.format(subject='segment_id')} {deletes}"),
+        lags,
+        {
+            (decision, reason)
+            for decision, reason in rows(
+                session, f"select distinct decision, reason_code {uploads} <> {LEADER}"
+            )
+        },
+    )
+
+
+def _by_topic(session: Session, statement: str) -> dict[Key, dict[Any, Decision]]:
+    found: dict[Key, dict[Any, Decision]] = defaultdict(dict)
+    for cluster, topic, subject, decision, reason, before, after in rows(session, statement):
+        assert subject not in found[cluster, topic], (topic, subject)
+        lag = (None, None) if decision == "keep" else (before, after)
+        found[cluster, topic][subject] = Decision(decision, reason, *lag)
+    return found
