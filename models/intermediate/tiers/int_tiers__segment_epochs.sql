@@ -30,6 +30,7 @@ epochs_bounded as (
             get(array_sort(leader_epochs), epoch_number + 1).start_offset - 1,
             end_offset
         ) as last_offset,
+        start_offset,
         segment_state,
         copy_finished_at_ms,
         finished_log_offset,
@@ -121,6 +122,7 @@ segment_epochs as (
         partition_index,
         first_offset,
         last_offset,
+        start_offset,
         segment_state,
         case
             when segment_state = 'DELETE_SEGMENT_FINISHED' then 'none'

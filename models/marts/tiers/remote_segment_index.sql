@@ -10,6 +10,24 @@ segment_epochs as (
 
 ),
 
+followers_known as (
+
+    select
+        *,
+        lead(first_offset) over (
+            partition by
+                cluster_id,
+                topic_id,
+                partition_index,
+                leader_epoch,
+                listing
+            order by first_offset
+        ) as next_first_offset
+
+    from segment_epochs
+
+),
+
 remote_segment_index as (
 
     select
@@ -24,25 +42,13 @@ remote_segment_index as (
         listing = 'indexed' as is_indexed,
         if(
             listing = 'indexed',
-            least(
-                last_offset,
-                lead(first_offset) over (
-                    partition by
-                        cluster_id,
-                        topic_id,
-                        partition_index,
-                        leader_epoch,
-                        listing
-                    order by first_offset
-                )
-                - 1
-            ),
+            least(last_offset, next_first_offset - 1),
             null
         ) as answers_until_offset,
         listing,
         segment_state
 
-    from segment_epochs
+    from followers_known
 
 )
 

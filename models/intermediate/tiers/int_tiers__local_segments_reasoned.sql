@@ -1,0 +1,226 @@
+with
+
+local_segments as (
+
+    select * from {{ ref('stg_state__local_segments') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+    where is_tiered
+
+),
+
+copied_offsets as (
+
+    select * from {{ ref('int_tiers__copied_offsets') }}
+
+),
+
+last_runs as (
+
+    select * from {{ ref('int_tiers__last_runs') }}
+
+),
+
+segments_listed as (
+
+    select
+        partitions_led.cluster_id,
+        partitions_led.topic_id,
+        partitions_led.partition_index,
+        partitions_led.broker_id,
+        partitions_led.topic_name,
+        partitions_led.high_watermark,
+        partitions_led.log_start_offset,
+        partitions_led.local_log_start_offset,
+        partitions_led.log_end_offset,
+        topics.is_copy_disabled,
+        if(
+            topics.is_copy_disabled,
+            topics.retention_bytes,
+            topics.local_retention_bytes
+        ) as kept_bytes,
+        last_runs.decided_at_ms - if(
+            topics.is_copy_disabled,
+            nullif(topics.retention_ms, -1),
+            nullif(topics.local_retention_ms, -1)
+        ) as kept_from_ms,
+        coalesce(copied_offsets.copied_offset, -1) as copied_offset,
+        inline(local_segments.segments)
+            as (base_offset, size_bytes, max_timestamp_ms, is_active, records)
+
+    from partitions_led
+
+    inner join local_segments
+        on
+            partitions_led.cluster_id = local_segments.cluster_id
+            and partitions_led.topic_id = local_segments.topic_id
+            and partitions_led.partition_index = local_segments.partition_index
+            and partitions_led.broker_id = local_segments.broker_id
+
+    inner join topics
+        on
+            partitions_led.cluster_id = topics.cluster_id
+            and partitions_led.topic_id = topics.topic_id
+
+    left join copied_offsets
+        on
+            partitions_led.cluster_id = copied_offsets.cluster_id
+            and partitions_led.topic_id = copied_offsets.topic_id
+            and partitions_led.partition_index = copied_offsets.partition_index
+
+    left join last_runs
+        on partitions_led.cluster_id = last_runs.cluster_id
+
+),
+
+ends_known as (
+
+    select
+        *,
+        lead(base_offset) over (
+            partition by cluster_id, topic_id, partition_index
+            order by base_offset
+        ) as next_base_offset
+
+    from segments_listed
+
+),
+
+segments_judged as (
+
+    select
+        *,
+        next_base_offset is null as is_last,
+        high_watermark >= coalesce(next_base_offset, log_end_offset)
+        and (next_base_offset is not null or size_bytes > 0) as is_in_reach,
+        coalesce(next_base_offset - 1 <= copied_offset, false) as is_uploaded,
+        coalesce(
+            next_base_offset
+            <= if(is_copy_disabled, log_start_offset, local_log_start_offset),
+            false
+        ) as is_behind_start,
+        coalesce(
+            max_timestamp_ms >= 0 and max_timestamp_ms < kept_from_ms, false
+        ) as is_old
+
+    from ends_known
+
+),
+
+{# Kafka, UnifiedLog.deletableSegments: three passes from the oldest segment,
+   each ends at the first that stays. One that is not uploaded ends all of
+   them, so what goes is what is past retention before the first such one #}
+start_passed as (
+
+    select
+        *,
+        every(is_in_reach and is_behind_start) over so_far as is_before_start,
+        every(
+            is_last
+            or is_copy_disabled
+            or is_uploaded
+            or log_start_offset >= next_base_offset
+        ) over so_far as is_free
+
+    from segments_judged
+
+    window
+        so_far as (
+            partition by cluster_id, topic_id, partition_index
+            order by base_offset
+            rows between unbounded preceding and current row
+        )
+
+),
+
+bytes_summed as (
+
+    select
+        *,
+        sum(if(is_before_start, 0, size_bytes)) over (
+            partition by cluster_id, topic_id, partition_index
+            order by base_offset
+            rows between current row and unbounded following
+        ) - size_bytes as bytes_after
+
+    from start_passed
+
+),
+
+size_passed as (
+
+    select
+        *,
+        every(
+            is_before_start
+            or (is_in_reach and kept_bytes between 0 and bytes_after)
+        ) over (
+            partition by cluster_id, topic_id, partition_index
+            order by base_offset
+            rows between unbounded preceding and current row
+        ) as is_over_size
+
+    from bytes_summed
+
+),
+
+time_passed as (
+
+    select
+        *,
+        every(is_over_size or (is_in_reach and is_old)) over (
+            partition by cluster_id, topic_id, partition_index
+            order by base_offset
+            rows between unbounded preceding and current row
+        ) as is_past
+
+    from size_passed
+
+),
+
+local_segments_reasoned as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        broker_id,
+        base_offset,
+        next_base_offset,
+        topic_name,
+        size_bytes,
+        max_timestamp_ms,
+        is_uploaded,
+        local_log_start_offset,
+        case
+            when not (is_past and is_free) then 'keep'
+            when is_last then 'roll'
+            else 'delete'
+        end as decision,
+        case
+            when is_past and is_free and is_before_start then 'LOG_START'
+            when is_past and is_free and is_over_size then 'RETENTION_SIZE'
+            when is_past and is_free then 'RETENTION_TIME'
+            when is_last then 'ACTIVE'
+            when is_past then 'NOT_UPLOADED'
+            when is_old and not is_in_reach then 'ABOVE_HIGH_WATERMARK'
+            when is_old then 'WALK_STOPPED'
+            else 'NOT_BREACHED'
+        end as reason_code
+
+    from time_passed
+
+)
+
+select * from local_segments_reasoned
