@@ -20,15 +20,15 @@ topics as (
 
 ),
 
-copied_offsets as (
+lineage_offsets as (
 
-    select * from {{ ref('int_tiers__copied_offsets') }}
+    select * from {{ ref('int_tiers__lineage_offsets') }}
 
 ),
 
-last_runs as (
+clusters as (
 
-    select * from {{ ref('int_tiers__last_runs') }}
+    select * from {{ ref('int_tiers__clusters_known') }}
 
 ),
 
@@ -50,12 +50,13 @@ segments_listed as (
             topics.retention_bytes,
             topics.local_retention_bytes
         ) as kept_bytes,
-        last_runs.decided_at_ms - if(
+        if(
             topics.is_copy_disabled,
-            nullif(topics.retention_ms, -1),
-            nullif(topics.local_retention_ms, -1)
-        ) as kept_from_ms,
-        coalesce(copied_offsets.copied_offset, -1) as copied_offset,
+            topics.retention_ms,
+            topics.local_retention_ms
+        ) as kept_ms,
+        clusters.decided_at_ms,
+        coalesce(lineage_offsets.copied_offset, -1) as copied_offset,
         inline(local_segments.segments)
             as (base_offset, size_bytes, max_timestamp_ms, is_active, records)
 
@@ -73,14 +74,15 @@ segments_listed as (
             partitions_led.cluster_id = topics.cluster_id
             and partitions_led.topic_id = topics.topic_id
 
-    left join copied_offsets
+    left join lineage_offsets
         on
-            partitions_led.cluster_id = copied_offsets.cluster_id
-            and partitions_led.topic_id = copied_offsets.topic_id
-            and partitions_led.partition_index = copied_offsets.partition_index
+            partitions_led.cluster_id = lineage_offsets.cluster_id
+            and partitions_led.topic_id = lineage_offsets.topic_id
+            and partitions_led.partition_index
+            = lineage_offsets.partition_index
 
-    left join last_runs
-        on partitions_led.cluster_id = last_runs.cluster_id
+    left join clusters
+        on partitions_led.cluster_id = clusters.cluster_id
 
 ),
 
@@ -102,16 +104,23 @@ segments_judged as (
     select
         *,
         next_base_offset is null as is_last,
-        high_watermark >= coalesce(next_base_offset, log_end_offset)
-        and (next_base_offset is not null or size_bytes > 0) as is_in_reach,
+        coalesce(
+            high_watermark >= coalesce(next_base_offset, log_end_offset)
+            and (next_base_offset is not null or size_bytes > 0),
+            false
+        ) as is_in_reach,
         coalesce(next_base_offset - 1 <= copied_offset, false) as is_uploaded,
         coalesce(
             next_base_offset
             <= if(is_copy_disabled, log_start_offset, local_log_start_offset),
             false
         ) as is_behind_start,
+        coalesce(log_start_offset >= next_base_offset, false) as is_cut_off,
         coalesce(
-            max_timestamp_ms >= 0 and max_timestamp_ms < kept_from_ms, false
+            max_timestamp_ms >= 0
+            and kept_ms >= 0
+            and max_timestamp_ms < decided_at_ms - kept_ms,
+            false
         ) as is_old
 
     from ends_known
@@ -126,12 +135,8 @@ start_passed as (
     select
         *,
         every(is_in_reach and is_behind_start) over so_far as is_before_start,
-        every(
-            is_last
-            or is_copy_disabled
-            or is_uploaded
-            or log_start_offset >= next_base_offset
-        ) over so_far as is_free
+        every(is_last or is_copy_disabled or is_uploaded or is_cut_off)
+            over so_far as is_free
 
     from segments_judged
 

@@ -6,11 +6,11 @@ segments as (
 
 ),
 
-epochs_numbered as (
+epochs_exploded as (
 
     select
         *,
-        posexplode(array_sort(leader_epochs)) as (epoch_number, epoch)
+        explode({{ offsets_by_epoch('segments') }}) as epoch
 
     from segments
 
@@ -26,17 +26,14 @@ epochs_bounded as (
         partition_index,
         epoch.leader_epoch,
         epoch.start_offset as first_offset,
-        coalesce(
-            get(array_sort(leader_epochs), epoch_number + 1).start_offset - 1,
-            end_offset
-        ) as last_offset,
+        epoch.last_offset,
         start_offset,
         segment_state,
         copy_finished_at_ms,
         finished_log_offset,
         finished_log_offset is not null as is_finished
 
-    from epochs_numbered
+    from epochs_exploded
 
 ),
 
@@ -124,6 +121,7 @@ segment_epochs as (
         last_offset,
         start_offset,
         segment_state,
+        is_finished,
         case
             when segment_state = 'DELETE_SEGMENT_FINISHED' then 'none'
             when segment_state <> 'COPY_SEGMENT_FINISHED' then 'unreferenced'

@@ -20,18 +20,15 @@ partitions_led as (
 
 ),
 
-last_runs as (
+clusters as (
 
-    select * from {{ ref('int_tiers__last_runs') }}
+    select * from {{ ref('int_tiers__clusters_known') }}
 
 ),
 
-{# marked, and Kafka's walk ends before it: no retry reaches it #}
-beyond_the_walk as (
+deletes_not_retried as (
 
-    select * from {{ ref('stg_decisions__delete_candidates') }}
-
-    where reason_code = 'DELETE_STARTED' and walk_position is null
+    select * from {{ ref('int_tiers__deletes_not_retried') }}
 
 ),
 
@@ -43,13 +40,13 @@ segments_aged as (
         segments.segment_state,
         segments.started_broker_id,
         led.broker_id as leader_broker_id,
-        beyond_the_walk.segment_id is not null as is_beyond_the_walk,
+        deletes_not_retried.segment_id is not null as is_not_retried,
         if(
             segments.segment_state = 'COPY_SEGMENT_STARTED',
             segments.copy_started_at_ms,
             segments.delete_started_at_ms
         ) as since_at_ms,
-        last_runs.decided_at_ms - if(
+        clusters.decided_at_ms - if(
             segments.segment_state = 'COPY_SEGMENT_STARTED',
             segments.copy_started_at_ms,
             segments.delete_started_at_ms
@@ -73,13 +70,13 @@ segments_aged as (
             segments.cluster_id = segment_times.cluster_id
             and segments.topic_id = segment_times.topic_id
 
-    left join last_runs
-        on segments.cluster_id = last_runs.cluster_id
+    left join clusters
+        on segments.cluster_id = clusters.cluster_id
 
-    left join beyond_the_walk
+    left join deletes_not_retried
         on
-            segments.cluster_id = beyond_the_walk.cluster_id
-            and segments.segment_id = beyond_the_walk.segment_id
+            segments.cluster_id = deletes_not_retried.cluster_id
+            and segments.segment_id = deletes_not_retried.segment_id
 
 ),
 
@@ -99,15 +96,15 @@ segments_found as (
                 then 'STUCK_COPY'
             when
                 segment_state = 'DELETE_SEGMENT_STARTED'
-                and (is_beyond_the_walk or age_ms > threshold_ms)
+                and (is_not_retried or age_ms > threshold_ms)
                 then 'DANGLING_DELETE'
         end as finding,
         since_at_ms,
         age_ms,
         threshold_ms,
         case
-            when is_beyond_the_walk
-                then 'behind the end of the walk: Kafka does not retry it'
+            when is_not_retried
+                then 'the walk does not reach it: it is not retried'
             when segment_state = 'DELETE_SEGMENT_STARTED'
                 then 'marked for deletion, not deleted'
             when leader_broker_id is null

@@ -20,15 +20,9 @@ topics as (
 
 ),
 
-copied_offsets as (
+lineage_offsets as (
 
-    select * from {{ ref('int_tiers__copied_offsets') }}
-
-),
-
-leader_log_starts as (
-
-    select * from {{ ref('int_tiers__leader_log_starts') }}
+    select * from {{ ref('int_tiers__lineage_offsets') }}
 
 ),
 
@@ -94,9 +88,9 @@ tier_partitions as (
         led.last_stable_offset,
         led.high_watermark,
         led.log_end_offset,
-        leader_log_starts.leader_log_start_offset,
-        copied_offsets.copied_offset,
-        copied_offsets.copied_epoch,
+        lineage.leader_log_start_offset,
+        lineage.copied_offset,
+        lineage.copied_epoch,
         segments.earliest_remote_offset,
         segments.latest_remote_offset,
         coalesce(segments.remote_segments, 0) as remote_segments,
@@ -125,17 +119,11 @@ tier_partitions as (
             and known.topic_id = segments.topic_id
             and known.partition_index = segments.partition_index
 
-    left join copied_offsets
+    left join lineage_offsets as lineage
         on
-            known.cluster_id = copied_offsets.cluster_id
-            and known.topic_id = copied_offsets.topic_id
-            and known.partition_index = copied_offsets.partition_index
-
-    left join leader_log_starts
-        on
-            known.cluster_id = leader_log_starts.cluster_id
-            and known.topic_id = leader_log_starts.topic_id
-            and known.partition_index = leader_log_starts.partition_index
+            known.cluster_id = lineage.cluster_id
+            and known.topic_id = lineage.topic_id
+            and known.partition_index = lineage.partition_index
 
     left join metadata_topics
         on known.cluster_id = metadata_topics.cluster_id
