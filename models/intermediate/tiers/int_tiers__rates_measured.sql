@@ -1,16 +1,8 @@
 with
 
-remote_segments as (
+segments as (
 
-    select * from {{ ref('stg_state__remote_segments') }}
-
-),
-
-closed_local_segments as (
-
-    select * from {{ ref('int_tiers__local_segments_reasoned') }}
-
-    where next_base_offset is not null
+    select * from {{ ref('int_tiers__segments_dated') }}
 
 ),
 
@@ -28,47 +20,11 @@ topics as (
 
 windows as (
 
-    select * from values (600000L), (3600000L) as windows (window_ms)
+    select explode(array(600000L, 3600000L)) as window_ms
 
 ),
 
-{# offsets are known to be closed from a finished copy, or from the disk #}
-segments_told as (
-
-    select
-        cluster_id,
-        topic_id,
-        partition_index,
-        size_bytes,
-        max_timestamp_ms,
-        if(finished_log_offset is null, null, start_offset) as base_offset,
-        if(finished_log_offset is null, null, end_offset + 1)
-            as next_base_offset,
-        end_offset + 1 - start_offset as offset_count,
-        copy_finished_at_ms,
-        delete_finished_at_ms
-
-    from remote_segments
-
-    union all
-
-    select
-        cluster_id,
-        topic_id,
-        partition_index,
-        size_bytes,
-        max_timestamp_ms,
-        base_offset,
-        next_base_offset,
-        0 as offset_count,
-        null as copy_finished_at_ms,
-        null as delete_finished_at_ms
-
-    from closed_local_segments
-
-),
-
-segments_dated as (
+segments_placed as (
 
     select
         told.*,
@@ -96,7 +52,7 @@ segments_dated as (
             false
         ) as is_expired
 
-    from segments_told as told
+    from segments as told
 
     inner join clusters
         on told.cluster_id = clusters.cluster_id
@@ -129,7 +85,7 @@ segments_summed as (
             max(if(is_new, null, next_base_offset)), min(base_offset)
         ) as arrived_offsets
 
-    from segments_dated
+    from segments_placed
 
     group by
         cluster_id,
