@@ -2,7 +2,7 @@ with
 
 clusters as (
 
-    select * from {{ ref('int_tiers__clusters_configured') }}
+    select * from {{ ref('int_tiers__clusters_known') }}
 
 ),
 
@@ -16,7 +16,7 @@ settings as (
             'map<string, map<string, string>>'
         ) as topics
 
-    from {{ ref('stg_run__settings') }}
+    from clusters
 
 ),
 
@@ -110,9 +110,6 @@ topic_configs_read as (
 
     inner join settings
         on topics.cluster_id = settings.cluster_id
-
-    inner join clusters
-        on topics.cluster_id = clusters.cluster_id
 
     left join configs_in_force
         on

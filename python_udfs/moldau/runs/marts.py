@@ -13,6 +13,12 @@ TIER_MARTS = (
     "tier_lag_by_topic",
     "tier_lag_by_broker",
     "tier_lag_by_cluster",
+    "tier_partitions",
+    "tier_drain",
+    "local_retention",
+    "remote_segment_index",
+    "remote_segment_findings",
+    "copy_times_by_broker",
 )
 # kind of run -> what its decisions change
 DECISION_MARTS: dict[str, tuple[str, ...]] = {

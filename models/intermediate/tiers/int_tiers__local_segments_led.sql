@@ -1,0 +1,108 @@
+with
+
+local_segments as (
+
+    select * from {{ ref('stg_state__local_segments') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+    where is_tiered
+
+),
+
+lineage_offsets as (
+
+    select * from {{ ref('int_tiers__lineage_offsets') }}
+
+),
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_known') }}
+
+),
+
+segments_listed as (
+
+    select
+        partitions_led.cluster_id,
+        partitions_led.topic_id,
+        partitions_led.partition_index,
+        partitions_led.broker_id,
+        partitions_led.topic_name,
+        partitions_led.high_watermark,
+        partitions_led.log_start_offset,
+        partitions_led.local_log_start_offset,
+        partitions_led.log_end_offset,
+        topics.is_copy_disabled,
+        if(
+            topics.is_copy_disabled,
+            topics.retention_bytes,
+            topics.local_retention_bytes
+        ) as kept_bytes,
+        if(
+            topics.is_copy_disabled,
+            topics.retention_ms,
+            topics.local_retention_ms
+        ) as kept_ms,
+        clusters.decided_at_ms,
+        coalesce(lineage_offsets.copied_offset, -1) as copied_offset,
+        inline(local_segments.segments)
+            as (
+                base_offset,
+                size_bytes,
+                max_timestamp_ms,
+                is_active,
+                record_count
+            )
+
+    from partitions_led
+
+    inner join local_segments
+        on
+            partitions_led.cluster_id = local_segments.cluster_id
+            and partitions_led.topic_id = local_segments.topic_id
+            and partitions_led.partition_index = local_segments.partition_index
+            and partitions_led.broker_id = local_segments.broker_id
+
+    inner join topics
+        on
+            partitions_led.cluster_id = topics.cluster_id
+            and partitions_led.topic_id = topics.topic_id
+
+    left join lineage_offsets
+        on
+            partitions_led.cluster_id = lineage_offsets.cluster_id
+            and partitions_led.topic_id = lineage_offsets.topic_id
+            and partitions_led.partition_index
+            = lineage_offsets.partition_index
+
+    left join clusters
+        on partitions_led.cluster_id = clusters.cluster_id
+
+),
+
+local_segments_led as (
+
+    select
+        *,
+        lead(base_offset) over (
+            partition by cluster_id, topic_id, partition_index
+            order by base_offset
+        ) as next_base_offset
+
+    from segments_listed
+
+)
+
+select * from local_segments_led

@@ -1,0 +1,103 @@
+with
+
+segment_epochs as (
+
+    select * from {{ ref('int_tiers__segment_epochs') }}
+
+    where segment_state = 'COPY_SEGMENT_FINISHED'
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+epochs_numbered as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        log_end_offset,
+        lineage,
+        posexplode(lineage) as (epoch_number, epoch)
+
+    from partitions_led
+
+),
+
+epochs_led as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        epoch.leader_epoch,
+        epoch.start_offset,
+        coalesce(get(lineage, epoch_number + 1).start_offset, log_end_offset)
+        - 1 as last_offset
+
+    from epochs_numbered
+
+),
+
+{# what a segment holds of the leader's own log, epoch by epoch #}
+pieces_cut as (
+
+    select
+        pieces.cluster_id,
+        pieces.topic_id,
+        pieces.partition_index,
+        pieces.segment_id,
+        greatest(pieces.first_offset, led.start_offset) as first_offset,
+        least(pieces.last_offset, led.last_offset) as last_offset
+
+    from segment_epochs as pieces
+
+    inner join epochs_led as led
+        on
+            pieces.cluster_id = led.cluster_id
+            and pieces.topic_id = led.topic_id
+            and pieces.partition_index = led.partition_index
+            and pieces.leader_epoch = led.leader_epoch
+
+),
+
+furthest_known as (
+
+    select
+        *,
+        max(struct(last_offset, segment_id)) over (
+            partition by cluster_id, topic_id, partition_index
+            order by first_offset, last_offset, segment_id
+            rows between unbounded preceding and 1 preceding
+        ) as furthest
+
+    from pieces_cut
+
+    where first_offset <= last_offset
+
+),
+
+segments_after_holes as (
+
+    select
+        cluster_id,
+        segment_id,
+        min_by(furthest.segment_id, first_offset) as other_segment_id,
+        min(furthest.last_offset) + 1 as first_missing_offset,
+        min(first_offset) - 1 as last_missing_offset
+
+    from furthest_known
+
+    where first_offset > furthest.last_offset + 1
+
+    group by
+        cluster_id,
+        segment_id
+
+)
+
+select * from segments_after_holes

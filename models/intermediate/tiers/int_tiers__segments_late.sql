@@ -1,0 +1,129 @@
+with
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+    where segment_state in ('COPY_SEGMENT_STARTED', 'DELETE_SEGMENT_STARTED')
+
+),
+
+segment_times as (
+
+    select * from {{ ref('int_tiers__segment_times') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_known') }}
+
+),
+
+deletes_not_retried as (
+
+    select * from {{ ref('int_tiers__deletes_not_retried') }}
+
+),
+
+segments_aged as (
+
+    select
+        segments.cluster_id,
+        segments.segment_id,
+        segments.segment_state,
+        segments.started_broker_id,
+        led.broker_id as leader_broker_id,
+        deletes_not_retried.segment_id is not null as is_not_retried,
+        if(
+            segments.segment_state = 'COPY_SEGMENT_STARTED',
+            segments.copy_started_at_ms,
+            segments.delete_started_at_ms
+        ) as since_at_ms,
+        clusters.decided_at_ms - if(
+            segments.segment_state = 'COPY_SEGMENT_STARTED',
+            segments.copy_started_at_ms,
+            segments.delete_started_at_ms
+        ) as age_ms,
+        if(
+            segments.segment_state = 'COPY_SEGMENT_STARTED',
+            segment_times.copy_threshold_ms,
+            segment_times.delete_threshold_ms
+        ) as threshold_ms
+
+    from remote_segments as segments
+
+    left join partitions_led as led
+        on
+            segments.cluster_id = led.cluster_id
+            and segments.topic_id = led.topic_id
+            and segments.partition_index = led.partition_index
+
+    left join segment_times
+        on
+            segments.cluster_id = segment_times.cluster_id
+            and segments.topic_id = segment_times.topic_id
+
+    left join clusters
+        on segments.cluster_id = clusters.cluster_id
+
+    left join deletes_not_retried
+        on
+            segments.cluster_id = deletes_not_retried.cluster_id
+            and segments.segment_id = deletes_not_retried.segment_id
+
+),
+
+segments_found as (
+
+    select
+        cluster_id,
+        segment_id,
+        case
+            when
+                segment_state = 'COPY_SEGMENT_STARTED'
+                and started_broker_id <> leader_broker_id
+                then 'DANGLING_COPY'
+            when
+                segment_state = 'COPY_SEGMENT_STARTED'
+                and age_ms > threshold_ms
+                then 'STUCK_COPY'
+            when
+                segment_state = 'DELETE_SEGMENT_STARTED'
+                and (is_not_retried or age_ms > threshold_ms)
+                then 'DANGLING_DELETE'
+        end as finding,
+        since_at_ms,
+        age_ms,
+        threshold_ms,
+        case
+            when is_not_retried
+                then 'the walk does not reach it: it is not retried'
+            when segment_state = 'DELETE_SEGMENT_STARTED'
+                then 'marked for deletion, not deleted'
+            when leader_broker_id is null
+                then 'no leader of the partition is known'
+            when started_broker_id <> leader_broker_id
+                then concat('the leader is broker ', leader_broker_id)
+            else 'its broker still leads the partition'
+        end as detail_text
+
+    from segments_aged
+
+),
+
+segments_late as (
+
+    select * from segments_found
+
+    where finding is not null
+
+)
+
+select * from segments_late

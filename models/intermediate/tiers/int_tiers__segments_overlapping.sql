@@ -1,0 +1,81 @@
+with
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+    where segment_state = 'COPY_SEGMENT_FINISHED'
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+segments_joined as (
+
+    select
+        remote_segments.cluster_id,
+        remote_segments.segment_id,
+        remote_segments.topic_id,
+        remote_segments.partition_index,
+        remote_segments.start_offset,
+        remote_segments.end_offset,
+        remote_segments.copy_finished_at_ms,
+        remote_segments.leader_epochs,
+        partitions_led.lineage,
+        partitions_led.log_end_offset
+
+    from remote_segments
+
+    inner join partitions_led
+        on
+            remote_segments.cluster_id = partitions_led.cluster_id
+            and remote_segments.topic_id = partitions_led.topic_id
+            and remote_segments.partition_index
+            = partitions_led.partition_index
+
+),
+
+segments_of_lineage as (
+
+    select * from segments_joined
+
+    where {{ is_within_lineage('segments_joined') }}
+
+),
+
+furthest_known as (
+
+    select
+        *,
+        max(struct(end_offset, segment_id, copy_finished_at_ms)) over (
+            partition by cluster_id, topic_id, partition_index
+            order by start_offset, end_offset, segment_id
+            rows between unbounded preceding and 1 preceding
+        ) as furthest
+
+    from segments_of_lineage
+
+),
+
+segments_overlapping as (
+
+    select
+        cluster_id,
+        segment_id,
+        furthest.segment_id as other_segment_id,
+        least(end_offset, furthest.end_offset) + 1 - start_offset
+            as shared_offsets,
+        greatest(copy_finished_at_ms, furthest.copy_finished_at_ms)
+            as since_at_ms
+
+    from furthest_known
+
+    where start_offset <= furthest.end_offset
+
+)
+
+select * from segments_overlapping

@@ -1,0 +1,125 @@
+-- depends_on: {{ ref('int_run__applied') }}
+
+with
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+),
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_known') }}
+
+),
+
+findings as (
+
+    select
+        cluster_id,
+        segment_id,
+        finding,
+        since_at_ms,
+        threshold_ms,
+        cast(null as string) as other_segment_id,
+        cast(null as bigint) as first_missing_offset,
+        cast(null as bigint) as last_missing_offset,
+        detail_text
+
+    from {{ ref('int_tiers__segments_late') }}
+
+    union all
+
+    select
+        cluster_id,
+        segment_id,
+        'OVERLAP' as finding,
+        since_at_ms,
+        null as threshold_ms,
+        other_segment_id,
+        null as first_missing_offset,
+        null as last_missing_offset,
+        concat(shared_offsets, ' offsets are stored and counted twice')
+            as detail_text
+
+    from {{ ref('int_tiers__segments_overlapping') }}
+
+    union all
+
+    select
+        cluster_id,
+        segment_id,
+        'HOLE' as finding,
+        null as since_at_ms,
+        null as threshold_ms,
+        other_segment_id,
+        first_missing_offset,
+        last_missing_offset,
+        concat(
+            last_missing_offset + 1 - first_missing_offset,
+            ' offsets are in no finished segment'
+        ) as detail_text
+
+    from {{ ref('int_tiers__segments_after_holes') }}
+
+    union all
+
+    select
+        cluster_id,
+        segment_id,
+        'ORPHAN' as finding,
+        since_at_ms,
+        null as threshold_ms,
+        other_segment_id,
+        null as first_missing_offset,
+        null as last_missing_offset,
+        if(
+            other_segment_id is null,
+            'of no epoch of the lineage and not below it: nothing deletes it',
+            'overwritten by a segment that ends earlier: nothing deletes it'
+        ) as detail_text
+
+    from {{ ref('int_tiers__segments_orphaned') }}
+
+),
+
+remote_segment_findings as (
+
+    select
+        findings.cluster_id,
+        findings.finding,
+        findings.segment_id,
+        segments.topic_id,
+        segments.topic_name,
+        segments.partition_index,
+        if(
+            findings.finding = 'DANGLING_DELETE',
+            segments.broker_id,
+            segments.started_broker_id
+        ) as broker_id,
+        segments.start_offset,
+        segments.end_offset,
+        segments.size_bytes,
+        findings.since_at_ms,
+        {{ instant('findings.since_at_ms') }} as since_at,
+        clusters.decided_at_ms - findings.since_at_ms as age_ms,
+        findings.threshold_ms,
+        findings.other_segment_id,
+        findings.first_missing_offset,
+        findings.last_missing_offset,
+        findings.detail_text as detail  -- noqa: RF04
+
+    from findings
+
+    inner join remote_segments as segments
+        on
+            findings.cluster_id = segments.cluster_id
+            and findings.segment_id = segments.segment_id
+
+    left join clusters
+        on findings.cluster_id = clusters.cluster_id
+
+)
+
+select * from remote_segment_findings

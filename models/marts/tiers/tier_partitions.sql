@@ -1,0 +1,133 @@
+-- depends_on: {{ ref('int_run__applied') }}
+
+with
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+partition_states as (
+
+    select * from {{ ref('stg_state__partition_states') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
+lineage_offsets as (
+
+    select * from {{ ref('int_tiers__lineage_offsets') }}
+
+),
+
+segments_counted as (
+
+    select * from {{ ref('int_tiers__remote_segments_counted') }}
+
+    where is_live
+
+),
+
+metadata_topics as (
+
+    select
+        cluster_id,
+        count(distinct partition_index) as partition_count
+
+    from partition_states
+
+    where topic_name = '__remote_log_metadata'
+
+    group by cluster_id
+
+),
+
+partitions_known as (
+
+    select
+        partitions_led.cluster_id,
+        partitions_led.topic_id,
+        partitions_led.partition_index
+
+    from partitions_led
+
+    left semi join topics
+        on
+            partitions_led.cluster_id = topics.cluster_id
+            and partitions_led.topic_id = topics.topic_id
+            and topics.is_tiered
+
+    union distinct
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index
+
+    from segments_counted
+
+),
+
+tier_partitions as (
+
+    select
+        known.cluster_id,
+        known.topic_id,
+        known.partition_index,
+        coalesce(led.topic_name, segments.topic_name) as topic_name,
+        led.broker_id,
+        led.leader_epoch,
+        led.log_start_offset,
+        led.local_log_start_offset,
+        led.last_stable_offset,
+        led.high_watermark,
+        led.log_end_offset,
+        lineage.leader_log_start_offset,
+        lineage.copied_offset,
+        lineage.copied_epoch,
+        segments.earliest_remote_offset,
+        segments.latest_remote_offset,
+        coalesce(segments.remote_segments, 0) as remote_segments,
+        coalesce(segments.remote_bytes, 0) as remote_bytes,
+        coalesce(segments.copying_segments, 0) as copying_segments,
+        coalesce(segments.deleting_segments, 0) as deleting_segments,
+        coalesce(segments.live_bytes, 0) as live_bytes,
+        coalesce(
+            segments.metadata_partition_index,
+            {{ metadata_partition_index('known', 'metadata_topics') }}
+        ) as metadata_partition_index,
+        led.lineage,
+        {{ instant('led.taken_at_ms') }} as taken_at
+
+    from partitions_known as known
+
+    left join partitions_led as led
+        on
+            known.cluster_id = led.cluster_id
+            and known.topic_id = led.topic_id
+            and known.partition_index = led.partition_index
+
+    left join segments_counted as segments
+        on
+            known.cluster_id = segments.cluster_id
+            and known.topic_id = segments.topic_id
+            and known.partition_index = segments.partition_index
+
+    left join lineage_offsets as lineage
+        on
+            known.cluster_id = lineage.cluster_id
+            and known.topic_id = lineage.topic_id
+            and known.partition_index = lineage.partition_index
+
+    left join metadata_topics
+        on known.cluster_id = metadata_topics.cluster_id
+
+)
+
+select * from tier_partitions
