@@ -13,6 +13,9 @@ TIER_MARTS = (
     "tier_lag_by_topic",
     "tier_lag_by_broker",
     "tier_lag_by_cluster",
+    "kafka_gauge_comparison",
+    "kafka_gauges_by_topic",
+    "kafka_gauges_by_broker",
 )
 # kind of run -> what its decisions change
 DECISION_MARTS: dict[str, tuple[str, ...]] = {
