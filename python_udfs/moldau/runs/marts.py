@@ -19,6 +19,9 @@ TIER_MARTS = (
     "remote_segment_index",
     "remote_segment_findings",
     "copy_times_by_broker",
+    "kafka_gauge_comparison",
+    "kafka_gauges_by_topic",
+    "kafka_gauges_by_broker",
 )
 # kind of run -> what its decisions change
 DECISION_MARTS: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,52 @@
+with
+
+segments_shown as (
+
+    select * from {{ ref('int_tiers__copy_segments_shown') }}
+
+),
+
+segments_told as (
+
+    select
+        *,
+        {# a topic whose copying is switched off has its gauges set to zero #}
+        coalesce(
+            base_offset > copied_offset
+            and coalesce(reason_code <> 'COPY_DISABLED', true)
+            and (shown_since_ms is null or closed_at_ms <= shown_since_ms),
+            false
+        ) as is_counted
+
+    from segments_shown
+
+),
+
+copy_segments_counted as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        base_offset,
+        broker_id,
+        topic_name,
+        is_open,
+        shown_since_ms,
+        is_eligible,
+        if(is_counted, 1, 0) as lag_segments,
+        if(is_counted, size_bytes, 0) as lag_bytes,
+        is_open and is_counted <> is_eligible as is_stale_until_run_ends,
+        is_counted and coalesce(reason_code = 'ABOVE_LAST_STABLE_OFFSET', false)
+            as counts_above_last_stable_offset,
+        is_counted and coalesce(reason_code = 'DELAYED', false)
+            as counts_delayed,
+        is_counted and coalesce(reason_code = 'BELOW_LOG_START', false)
+            as counts_below_log_start,
+        is_eligible and not is_counted and not is_open as omits_partly_copied
+
+    from segments_told
+
+)
+
+select * from copy_segments_counted

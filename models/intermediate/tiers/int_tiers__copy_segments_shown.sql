@@ -1,0 +1,140 @@
+with
+
+partitions as (
+
+    select * from {{ ref('int_tiers__gauges_due') }}
+
+),
+
+copied_offsets as (
+
+    select * from {{ ref('int_tiers__copied_offsets_observed') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_tiers__copy_runs_found') }}
+
+    where is_last
+
+),
+
+local_snapshots as (
+
+    select * from {{ ref('stg_state__local_segments') }}
+
+),
+
+local_segments as (
+
+    select * from {{ ref('int_tiers__local_segments_closed') }}
+
+),
+
+segments_joined as (
+
+    select
+        partitions.cluster_id,
+        partitions.topic_id,
+        partitions.partition_index,
+        partitions.broker_id,
+        partitions.topic_name,
+        partitions.at_ms,
+        partitions.task_interval_ms,
+        copied_offsets.copied_offset,
+        copied_offsets.copied_before_run,
+        runs.outcome,
+        runs.started_at_ms,
+        runs.ended_at_ms,
+        runs.previous_ended_at_ms,
+        local_segments.base_offset,
+        local_segments.size_bytes,
+        local_segments.closed_at_ms,
+        coalesce(local_segments.decision = 'upload', false) as is_eligible,
+        local_segments.reason_code
+
+    from partitions
+
+    left semi join local_snapshots
+        on
+            partitions.cluster_id = local_snapshots.cluster_id
+            and partitions.topic_id = local_snapshots.topic_id
+            and partitions.partition_index = local_snapshots.partition_index
+            and partitions.broker_id = local_snapshots.broker_id
+
+    inner join copied_offsets
+        on
+            partitions.cluster_id = copied_offsets.cluster_id
+            and partitions.topic_id = copied_offsets.topic_id
+            and partitions.partition_index = copied_offsets.partition_index
+
+    left join runs
+        on
+            partitions.cluster_id = runs.cluster_id
+            and partitions.topic_id = runs.topic_id
+            and partitions.partition_index = runs.partition_index
+
+    left join local_segments
+        on
+            partitions.cluster_id = local_segments.cluster_id
+            and partitions.topic_id = local_segments.topic_id
+            and partitions.partition_index = local_segments.partition_index
+            and partitions.broker_id = local_segments.broker_id
+
+),
+
+{# a run goes on while it has not copied what it found when it began #}
+runs_judged as (
+
+    select
+        *,
+        coalesce(
+            outcome = 'hanging'
+            or (
+                outcome = 'copied'
+                and at_ms - ended_at_ms < task_interval_ms
+                and bool_or(is_eligible and closed_at_ms <= started_at_ms)
+                    over (
+                        partition by
+                            cluster_id,
+                            topic_id,
+                            partition_index
+                    )
+            ),
+            false
+        ) as is_open
+
+    from segments_joined
+
+),
+
+{# what the run before wrote is shown: the one that copied if no other fits
+   between the two, else an idle one, an interval before #}
+copy_segments_shown as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        base_offset,
+        broker_id,
+        topic_name,
+        size_bytes,
+        closed_at_ms,
+        is_eligible,
+        reason_code,
+        is_open,
+        case
+            when not is_open then null
+            when started_at_ms - previous_ended_at_ms < 2 * task_interval_ms
+                then previous_ended_at_ms
+            else started_at_ms - task_interval_ms
+        end as shown_since_ms,
+        if(is_open, copied_before_run, copied_offset) as copied_offset
+
+    from runs_judged
+
+)
+
+select * from copy_segments_shown

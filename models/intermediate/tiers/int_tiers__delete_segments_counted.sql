@@ -1,0 +1,103 @@
+with
+
+segments_listed as (
+
+    select * from {{ ref('int_tiers__delete_segments_listed') }}
+
+),
+
+{# what the run had chosen by the time it began to delete: its log start has
+   moved over what it chose by time and size; a segment that was marked before
+   is listed with each of its epochs, every other one once #}
+segments_walked as (
+
+    select
+        *,
+        epochs > 0 and earlier_epochs = epochs as is_unreferenced,
+        case
+            when shown not in ('in_run', 'after_run') then 0
+            when earlier_epochs = epochs then 0
+            when
+                is_retried
+                and (is_of_run or (is_live and is_walked and is_chosen))
+                then greatest(lineage_epochs, 1)
+            when is_of_run then 1
+            when is_live and is_chosen and reason_code = 'LOG_START' then 1
+            else 0
+        end as times_walked
+
+    from segments_listed
+
+),
+
+segments_left as (
+
+    select
+        *,
+        sum(if(is_unreferenced, 0, times_walked - times_deleted)) over (
+            partition by
+                cluster_id,
+                topic_id,
+                partition_index
+        ) as left_to_walk
+
+    from segments_walked
+
+),
+
+{# the segments of earlier epochs come after the walk, once for each epoch #}
+segments_cleaned as (
+
+    select
+        *,
+        case
+            when shown = 'unwritten' then 0
+            when left_to_walk > 0 then 0
+            when is_live or (is_of_run and is_unreferenced) then earlier_epochs
+            else 0
+        end as times_cleaned
+
+    from segments_left
+
+),
+
+delete_segments_counted as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        segment_id,
+        broker_id,
+        topic_name,
+        shown,
+        segments_live,
+        times_walked + times_cleaned - times_deleted as lag_segments,
+        {# of a retry the bytes are subtracted and were never added #}
+        size_bytes
+        * (if(is_retried, 0, times_walked) + times_cleaned - times_deleted)
+            as lag_bytes,
+        is_chosen
+        and times_walked + times_cleaned = 0
+        and reason_code = 'DELETE_STARTED'
+        and not is_walked as omits_marked_behind_walk,
+        is_chosen
+        and times_walked + times_cleaned = 0
+        and (reason_code <> 'DELETE_STARTED' or is_walked)
+            as waits_for_next_run,
+        is_retried and times_walked > times_deleted as omits_bytes_of_retries,
+        is_retried and times_walked > 0 and times_deleted > 0
+            as keeps_negative_after_retry,
+        greatest(times_walked + times_cleaned, times_deleted) > 1
+        and (times_walked + times_cleaned <> times_deleted or is_retried)
+            as counts_segment_per_epoch,
+        times_cleaned > 0 and not is_unreferenced as counts_straddling_epoch,
+        times_walked + times_cleaned > times_deleted
+        and not is_chosen
+        and (times_walked > 0 or is_unreferenced) as counts_unbreached
+
+    from segments_cleaned
+
+)
+
+select * from delete_segments_counted

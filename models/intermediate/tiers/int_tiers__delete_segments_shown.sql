@@ -1,0 +1,121 @@
+with
+
+partitions as (
+
+    select * from {{ ref('int_tiers__gauges_due') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_tiers__delete_runs_found') }}
+
+    where is_last
+
+),
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+),
+
+segments_joined as (
+
+    select
+        partitions.cluster_id,
+        partitions.topic_id,
+        partitions.partition_index,
+        partitions.broker_id,
+        partitions.topic_name,
+        get(partitions.epochs, 0).leader_epoch as earliest_epoch,
+        partitions.lineage.leader_epoch as lineage_epochs,
+        partitions.task_interval_ms,
+        runs.run_number,
+        coalesce(runs.ends_unfinished, false) as is_open,
+        remote_segments.segment_id,
+        remote_segments.size_bytes,
+        remote_segments.leader_epochs,
+        coalesce(
+            remote_segments.segment_state <> 'DELETE_SEGMENT_FINISHED', false
+        ) as is_live,
+        coalesce(
+            array_contains(runs.segment_ids, remote_segments.segment_id), false
+        ) as is_of_run,
+        size(
+            filter(
+                runs.deleted_segment_ids,
+                segment_id -> segment_id = remote_segments.segment_id
+            )
+        ) as times_deleted,
+        coalesce(
+            remote_segments.delete_started_log_offset
+            < runs.started_log_offset,
+            false
+        ) as is_retried,
+        {# how long the broker's list has held it since the run #}
+        coalesce(remote_segments.delete_finished_at_ms, partitions.at_ms)
+        - if(
+            remote_segments.copy_started_at_ms < runs.last_event_at_ms,
+            runs.last_event_at_ms,
+            remote_segments.copy_started_at_ms
+        ) as listed_ms
+
+    from partitions
+
+    left join runs
+        on
+            partitions.cluster_id = runs.cluster_id
+            and partitions.topic_id = runs.topic_id
+            and partitions.partition_index = runs.partition_index
+
+    left join remote_segments
+        on
+            partitions.cluster_id = remote_segments.cluster_id
+            and partitions.topic_id = remote_segments.topic_id
+            and partitions.partition_index = remote_segments.partition_index
+
+),
+
+{# the task returns early, and writes nothing, when it lists no segment #}
+delete_segments_shown as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        segment_id,
+        broker_id,
+        topic_name,
+        earliest_epoch,
+        lineage_epochs,
+        size_bytes,
+        leader_epochs,
+        is_live,
+        is_of_run,
+        greatest(times_deleted, 0) as times_deleted,
+        is_retried,
+        case
+            when is_open then 'in_run'
+            when
+                max(listed_ms) over of_partition >= task_interval_ms
+                then 'idle'
+            when run_number is not null then 'after_run'
+            else 'unwritten'
+        end as shown,
+        count_if(is_live) over of_partition as segments_live,
+        coalesce(segment_id = max(segment_id) over of_partition, true)
+            as is_for_partition
+
+    from segments_joined
+
+    window of_partition as (
+        partition by
+            cluster_id,
+            topic_id,
+            partition_index
+    )
+
+)
+
+select * from delete_segments_shown

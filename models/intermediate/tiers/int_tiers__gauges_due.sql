@@ -1,0 +1,70 @@
+{{ config(materialized='run_list') }}
+
+with
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_observed') }}
+
+),
+
+partitions as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+measured as (
+
+    select * from {{ ref('int_tiers__tier_lag_latest') }}
+
+    where is_measured
+
+),
+
+{# whose tasks were stopped and whose gauges were removed #}
+tiering_off as (
+
+    select
+        cluster_id,
+        topic_id
+
+    from {{ ref('int_tiers__upload_candidates_decided') }}
+
+    where reason_code = 'TIERING_OFF'
+
+),
+
+gauges_due as (
+
+    select
+        partitions.cluster_id,
+        partitions.topic_id,
+        partitions.partition_index,
+        partitions.topic_name,
+        partitions.broker_id,
+        partitions.epochs,
+        partitions.lineage,
+        partitions.log_end_offset,
+        clusters.at_ms,
+        clusters.task_interval_ms
+
+    from partitions
+
+    inner join clusters
+        on partitions.cluster_id = clusters.cluster_id
+
+    left semi join measured
+        on
+            partitions.cluster_id = measured.cluster_id
+            and partitions.topic_id = measured.topic_id
+            and partitions.partition_index = measured.partition_index
+
+    left anti join tiering_off
+        on
+            partitions.cluster_id = tiering_off.cluster_id
+            and partitions.topic_id = tiering_off.topic_id
+
+)
+
+select * from gauges_due

@@ -1,0 +1,32 @@
+-- depends_on: {{ ref('int_run__applied') }}
+
+with
+
+gauges_by_topic as (
+
+    select * from {{ ref('kafka_gauges_by_topic') }}
+
+),
+
+kafka_gauges_by_broker as (
+
+    select
+        cluster_id,
+        broker_id,
+        metric_name,
+        sum(kafka_value) as kafka_value,
+        sum(moldau_value) as moldau_value,
+        sum(difference) as difference,
+        sum(partitions_that_differ) as partitions_that_differ,
+        array_sort(array_distinct(flatten(collect_list(causes)))) as causes
+
+    from gauges_by_topic
+
+    group by
+        cluster_id,
+        broker_id,
+        metric_name
+
+)
+
+select * from kafka_gauges_by_broker
