@@ -41,6 +41,7 @@ SESSION = {
     "tiers/test_random_histories.py",
     "tiers/test_remote_segment_folds.py",
     "tiers/test_tier_cases.py",
+    "tiers/test_tier_runs.py",
     "test_dbt.py",
     "test_invariants.py",
     "test_models_in_spark.py",

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import itertools
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 
 from moldau.loading.append import DECODERS
 from moldau.loading.journal import FOLDS, VIEWS
 from moldau.records import families
 from moldau.records.flat import group_records
+from moldau.runs.decide import decide
+from moldau.runs.marts import DECISION_MARTS
 from moldau.runs.run import Run, literal, next_run_id, open_run, settings_models
 from moldau.runs.session import Session
 from moldau.settings import load_settings
@@ -129,7 +133,11 @@ def fold(
     rows = f"select *, '{run.run_id}' as run_id from ({decoded})"
     if kind == families.REMOTE_LOG_METADATA:  # a segment may be folded again from its first event
         table, _ = DECODERS[kind]
-        session.spark.sql(f"insert into {table} by name {rows}")
+        position = "cluster_id, log_topic_name, log_partition_index, log_offset"
+        session.spark.sql(
+            f"insert into {table} by name select * from ({rows}) "
+            f"left anti join (select {position} from {table}) using ({position})"
+        )
         rows = f"select * from {table} where run_id = '{run.run_id}'"
     session.spark.sql(f"create view run.{VIEWS.get(kind, kind)} as {rows}")
     session.run_models(*settings_models(session, run), *FOLDS[kind])
@@ -168,3 +176,27 @@ def contents(
     ):
         found.setdefault(cluster, []).append(row)
     return found
+
+
+def writes(session: Session, kind: str, cluster: str, at_ms: int) -> dict[str, int]:
+    """Commits of a run by table, without marts, which come after its row."""
+    before = _commits(session.warehouse)
+    decide(session, kind, [cluster], at_ms, is_dry_run=False)
+    after = _commits(session.warehouse)
+    return {name: after[name] - before[name] for name in after if after[name] > before[name]}
+
+
+def _commits(warehouse: Path) -> dict[str, int]:
+    return {
+        f"{log.parts[-3]}.{log.parts[-2]}": len(list(log.glob("*.json")))
+        for log in warehouse.glob("*/*/_delta_log")
+        if log.parts[-3] not in ("marts", "plugin")
+    }
+
+
+@contextlib.contextmanager
+def few_marts(kind: str, *names: str) -> Iterator[None]:
+    """Runs of this kind refresh these marts alone: all of them are most of the time of a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("moldau.runs.decide.DECISION_MARTS", DECISION_MARTS | {kind: names})
+        yield

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, rows, with_clusters
+from spark_support import fold_records, rows, with_clusters, writes
 
 from moldau.runs.decide import decide
 from moldau.runs.session import Session
@@ -42,22 +42,6 @@ def clusters(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Sess
     log.commit("never pushed", at_ms=AT_MS - 30 * DAY_MS)
     fold_records(session, {name: log.records for name in session.settings.clusters})
     return session
-
-
-def writes(session: Session, kind: str, cluster: str, at_ms: int) -> dict[str, int]:
-    """Commits of a run by table, without marts, which come after its row."""
-    before = commits(session.warehouse)
-    decide(session, kind, [cluster], at_ms, is_dry_run=False)
-    after = commits(session.warehouse)
-    return {name: after[name] - before[name] for name in after if after[name] > before[name]}
-
-
-def commits(warehouse: Path) -> dict[str, int]:
-    return {
-        f"{log.parts[-3]}.{log.parts[-2]}": len(list(log.glob("*.json")))
-        for log in warehouse.glob("*/*/_delta_log")
-        if log.parts[-3] not in ("marts", "plugin")
-    }
 
 
 def test_a_cycle_of_the_draft_writes_six_times(clusters: Session) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_reference import Decision, RuleSet
 from listed_cases import LEADER
-from spark_support import rows, with_clusters
+from spark_support import few_marts, rows, with_clusters
 from tier_support import Tiered, fold_tiers
 
 from moldau.runs.decide import decide
@@ -37,7 +37,8 @@ def decide_tiers(
     settings = {cluster: settings_of(rules) for cluster, (rules, _) in several.items()}
     configured = with_clusters(session, settings)
     fold_tiers(configured, {cluster: topics for cluster, (_, topics) in several.items()})
-    decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
+    with few_marts("tiers", "tier_lag"):
+        decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
     return read_decided(configured, list(several))
 
 
