@@ -1,7 +1,7 @@
-"""One Spark session for the whole run: starting one costs more than most tests.
+"""One Spark session for many tests: starting one costs more than most of them.
 
 One worker has the tests that share the session, another those that start processes of their own;
-the rest fills in.
+whoever is done first has those of tiers, in a session of its own, and the rest fills in.
 """
 
 from __future__ import annotations
@@ -64,16 +64,20 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         opened.spark.stop()
 
 
-class TwoLongGroups(LoadScopeScheduling):
+class LongGroups(LoadScopeScheduling):
     """The files of a group stay on one worker; others fill in, file by file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::")[0].removeprefix("tests/python/")
-        return "processes" if file in PROCESSES else "session" if file in SESSION else file
+        if file in PROCESSES:
+            return "processes"
+        if file in SESSION:
+            return "tiers" if file.startswith("tiers/") else "session"
+        return file
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> TwoLongGroups:
-    return TwoLongGroups(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongGroups:
+    return LongGroups(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
