@@ -39,6 +39,7 @@ SESSION = {
     "runs/test_sweep.py",
     "runs/test_what_is_owed.py",
     "test_dbt.py",
+    "tiers/test_tiered_capture.py",
     "test_invariants.py",
     "test_models_in_spark.py",
     "warehouse/test_create.py",
