@@ -77,9 +77,9 @@ clusters_observed as (
         last_instants.at_ms,
         coalesce(
             cast(
-                get_json_object(
-                    settings.settings,
-                    '$["remote.log.manager.task.interval.ms"]'
+                try_element_at(
+                    from_json(settings.settings, 'map<string, string>'),
+                    'remote.log.manager.task.interval.ms'
                 ) as bigint
             ),
             30000

@@ -1,5 +1,7 @@
 {{ config(materialized='run_list') }}
 
+-- depends_on: {{ ref('close_run') }}
+
 with
 
 clusters as (
