@@ -17,7 +17,7 @@ from manifest_support import Model, Project, project
 from moldau.loading.journal import FOLDS
 from moldau.project import ROOT, SEEDS
 from moldau.runs.apply import APPLIES
-from moldau.runs.decide import DECIDES, RECORDS
+from moldau.runs.decide import DECIDES, MEASURES, RECORDS
 from moldau.runs.marts import APPLY_MARTS, COUNT_MARTS, DECISION_MARTS, STATE_MARTS, TIER_MARTS
 
 # what a model of each kind may select from
@@ -43,6 +43,12 @@ WAITS_FOR: dict[str, set[str]] = {
     "mart": {"barrier"},
 }
 # sources that marts may see: what is there, never what a load brings
+# helpers that are lists, for several statements of a run read them and each is long in the planning
+READ_AGAIN = {
+    "int_tiers__segments_measured",
+    "int_tiers__upload_candidates_reasoned",
+    "int_tiers__delete_candidates_reasoned",
+}
 SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__compared"}
 RUN_MARTS = {"table_status", "last_run"}
 STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
@@ -106,7 +112,9 @@ def test_only_state_models_write_state_and_history(
         else:
             assert model.into is None, model.name
         is_written = model.kind in ("fold", "apply", "decision", "mart")
-        is_list = model.kind == "helper" and model.name.endswith(("_due", "_configured"))
+        is_list = model.kind == "helper" and (
+            model.name.endswith(("_due", "_configured")) or model.name in READ_AGAIN
+        )
         materialized = "merge_into" if is_written else "run_list" if is_list else "view"
         assert model.node.config.materialized == materialized, model.name
         assert not model.node.config.pre_hook and not model.node.config.post_hook, model.name
@@ -220,7 +228,7 @@ def test_models_are_short(models: list[Model]) -> None:
     [
         *((f"fold_{kind}", {"record_settings", *names}) for kind, names in FOLDS.items()),
         *(
-            (f"decide_{kind}", {"record_settings", *names, *RECORDS[kind]})
+            (f"decide_{kind}", {"record_settings", *names, *MEASURES.get(kind, []), *RECORDS[kind]})
             for kind, names in DECIDES.items()
         ),
         *(
@@ -257,7 +265,9 @@ def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
 def test_a_run_refreshes_the_marts_that_read_what_it_writes(
     dbt_project: Project, kind: str
 ) -> None:
-    recorded = {dbt_project.models[model].into for model in RECORDS[kind]}
+    recorded = {
+        dbt_project.models[model].into for model in [*MEASURES.get(kind, []), *RECORDS[kind]]
+    }
     decided = {*DECIDES[kind].values(), *recorded}
     applied = {dbt_project.models[model].into for models, _ in APPLIES[kind] for model in models}
     marts = {m.name: tables_read(dbt_project, m) for m in dbt_project.of_kind("mart")}

@@ -19,6 +19,7 @@ decisions as (
         topic_id,
         partition_index,
         reason_code,
+        run_id,
         settings_hash,
         ruleset,
         decided_at_ms,
@@ -33,6 +34,7 @@ decisions as (
         topic_id,
         partition_index,
         reason_code,
+        run_id,
         settings_hash,
         ruleset,
         decided_at_ms,
@@ -52,6 +54,7 @@ partitions_decided as (
         ruleset,
         min(next_due_at_ms) as next_due_at_ms,
         max(decided_at_ms) as decided_at_ms,
+        max(run_id) as run_id,
         bool_or(reason_code not in ('NO_SNAPSHOT', 'TOPIC_DELETED'))
             as is_seen
 

@@ -54,6 +54,8 @@ come_due as (
     where
         {{ is_decision_stale('decided', 'clusters') }}
         or (decided.is_seen and partitions_led.epochs is null)
+        {# a run that was killed after it had decided #}
+        or decided.run_id = clusters.run_id
 
 ),
 

@@ -47,8 +47,10 @@ DECIDES = {
 RECORDS = {
     "cycle": ["record_group_decision_changes"],
     "sweep": ["record_group_decision_changes"],
-    "tiers": ["record_tier_lag", "record_tier_decision_changes"],
+    "tiers": ["record_tier_decision_changes"],
 }
+# kind of run -> what is measured beside the decisions, on the lists that they are made from
+MEASURES = {"tiers": ["record_tier_lag"]}
 CHANGES = {
     "cycle": "int_groups__decisions_unrecorded",
     "sweep": "int_groups__decisions_unrecorded",
@@ -115,7 +117,8 @@ def _finish(session: Session, run: Run) -> None:
         models = list(DECIDES[run.kind])
         read = versions_read(session, models)
         changes = CHANGES[run.kind]
-        session.run_models(*settings_models(session, run), *models, changes)
+        measured = MEASURES.get(run.kind, [])
+        session.run_models(*settings_models(session, run), *models, *measured, changes)
         run.has_changes = bool(session.sql(f"select 1 from intermediate.{changes} limit 1"))
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
