@@ -42,13 +42,13 @@ WAITS_FOR: dict[str, set[str]] = {
     "apply": {"barrier", "apply"},
     "mart": {"barrier"},
 }
-# sources that marts may see: what is there, never what a load brings
 # helpers that are lists, for several statements of a run read them and each is long in the planning
 READ_AGAIN = {
     "int_tiers__segments_measured",
     "int_tiers__upload_candidates_reasoned",
     "int_tiers__delete_candidates_reasoned",
 }
+# sources that marts may see: what is there, never what a load brings
 SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__compared"}
 RUN_MARTS = {"table_status", "last_run"}
 STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
