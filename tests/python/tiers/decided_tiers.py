@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_reference import Decision, RuleSet
-from listed_cases import LEADER
+from random_partitions import FOLLOWERS, LEADER
 from spark_support import few_marts, rows, with_clusters
 from tier_support import Tiered, fold_tiers
 
@@ -46,7 +46,9 @@ def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
     names = ", ".join(f"'{cluster}'" for cluster in clusters)
     where = f"where cluster_id in ({names})"
     columns = "cluster_id, topic_name, {subject}, decision, reason_code, lag_before, lag_after"
-    uploads = f"from decisions.upload_candidates {where} and broker_id"
+    uploads = f"from decisions.upload_candidates {where} and"
+    leads = f"(broker_id = {LEADER} or reason_code <> 'NOT_LEADER')"
+    follows = f"broker_id in ({', '.join(map(str, FOLLOWERS))})"
     deletes = f"from decisions.delete_candidates {where}"
     lags: dict[Key, dict[str, Any]] = {}
     for row in session.sql(f"select * from marts.tier_lag {where}"):
@@ -54,13 +56,13 @@ def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
         assert key not in lags, key
         lags[key] = row.asDict()
     return Decided(
-        _by_topic(session, f"select {columns.format(subject='base_offset')} {uploads} = {LEADER}"),
+        _by_topic(session, f"select {columns.format(subject='base_offset')} {uploads} {leads}"),
         _by_topic(session, f"select {columns.format(subject='segment_id')} {deletes}"),
         lags,
         {
             (decision, reason)
             for decision, reason in rows(
-                session, f"select distinct decision, reason_code {uploads} <> {LEADER}"
+                session, f"select distinct decision, reason_code {uploads} {follows}"
             )
         },
     )

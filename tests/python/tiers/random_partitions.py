@@ -23,7 +23,8 @@ from kafka_uploads import uploads
 
 NOW_MS = 1_000_000
 OFFSETS = 60
-LEADER, BROKERS = 1, (1, 2, 3)
+LEADER, FOLLOWERS = 1, (2, 3)
+BROKERS = (LEADER, *FOLLOWERS)
 WHOLE_LIVES = {
     (COPY_STARTED, COPY_FINISHED): 60,
     (COPY_STARTED,): 10,
@@ -78,7 +79,7 @@ def random_partition(seed: int) -> tuple[Partition, list[Event]]:
 def random_followers(seed: int, leader: Partition) -> tuple[Partition, ...]:
     """Brokers that have the partition, too, with other segments and their own idea of offsets."""
     chance = Chance(f"followers {seed}")
-    brokers = chance.sample(BROKERS[1:], chance.choice([0, 0, 1, 2]))
+    brokers = chance.sample(FOLLOWERS, chance.choice([0, 0, 1, 2]))
     return tuple(
         replace(
             leader,
@@ -249,6 +250,10 @@ def _local(chance: Chance, log_end: int) -> tuple[LocalSegment, ...]:
     round_ones = [base for base in range(0, log_end, 10) if base > first]
     bases = sorted({first, *(round_ones if chance.happens(40) else others)})
     return tuple(LocalSegment(base, _size(chance), _max_ms(chance)) for base in bases)
+
+
+def random_config(seed: int) -> Config:
+    return _config(Chance(f"config {seed}"))
 
 
 def _config(chance: Chance) -> Config:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from decided_tiers import Decided, decide_tiers
-from kafka_reference import RULE_SETS, RuleSet
-from listed_cases import NOW_MS, Case, listed_cases
+from kafka_reference import RULE_SETS, Decision, Partition, RuleSet
+from listed_cases import NOW_MS, Case, copies, listed_cases, mark
 from tier_support import Tiered, tiered
 
 from moldau.runs.session import Session
@@ -34,10 +34,19 @@ def without_uploads() -> list[Tiered]:
     ]
 
 
+def without_snapshot() -> list[Tiered]:
+    """A topic that was deleted, and one of which no broker has told yet."""
+    marked = [*copies(2), *mark("0"), *mark("1")]
+    return [
+        tiered("deleted", Partition(), marked, is_known=False),
+        tiered("not told of", Partition(), marked[:-1], is_known=False),
+    ]
+
+
 def topics_of(rules: RuleSet) -> list[Tiered]:
     cases = [case for case in CASES if rules in case.rules]
     listed = [tiered(topic_of(case), case.partition, case.events) for case in cases]
-    return [*listed, *without_uploads()]
+    return [*listed, *without_uploads(), *without_snapshot()]
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +99,14 @@ def test_the_lag_falls_by_each_segments_span(decided: Decided) -> None:
         assert [(one.before, one.after) for one in ordered] == steps
         deletes = decided.deletes[cluster_of(rules), "case 31 after 0"].values()
         assert sorted(((one.before, one.after) for one in deletes), reverse=True) == steps
+
+
+def test_a_topic_that_is_gone_with_all_segments_marked_was_deleted(decided: Decided) -> None:
+    _, not_told_of = without_snapshot()
+    for rules in RULE_SETS:
+        deletes = decided.deletes[cluster_of(rules), "deleted"].values()
+        assert {(one.decision, one.reason) for one in deletes} == {("delete", "TOPIC_DELETED")}
+        assert decided.lags[cluster_of(rules), "deleted"]["delete_tier_lag_sum"] == 200
+        others = decided.deletes[cluster_of(rules), "not told of"]
+        assert others[not_told_of.id_of("0")].reason == "DELETE_STARTED"
+        assert others[not_told_of.id_of("1")] == Decision("keep", "NO_SNAPSHOT")

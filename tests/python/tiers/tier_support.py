@@ -67,6 +67,7 @@ class Tiered:
     topic: str
     partition: Partition
     events: tuple[Event, ...] = ()
+    is_known: bool = True  # else no snapshot tells of it
     is_led: bool = True  # else the snapshot knows a follower only
     followers: tuple[Partition, ...] = ()
     configs: Mapping[str, str] | None = None  # more of them
@@ -188,7 +189,9 @@ def fold_tiers(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -> No
 
 
 def fold_snapshots(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -> None:
-    flat = [(cluster, one) for cluster, several in clusters.items() for one in several]
+    flat = [
+        (cluster, one) for cluster, several in clusters.items() for one in several if one.is_known
+    ]
     on_brokers = [*flat, *_followers(flat)]
     for kind, table in (
         ("partition_states", partition_states(on_brokers)),
