@@ -43,6 +43,7 @@ SESSION = {
     "tiers/test_tier_cases.py",
     "tiers/test_tier_runs.py",
     "test_dbt.py",
+    "tiers/test_kafka_gauges.py",
     "tiers/test_tiered_capture.py",
     "test_invariants.py",
     "test_models_in_spark.py",
