@@ -6,13 +6,18 @@ remote_segments as (
 
 ),
 
+{# what a failed copy left is gone at once, and says nothing of deletes #}
 segments_timed as (
 
     select
         cluster_id,
         topic_id,
         copy_finished_at_ms - copy_started_at_ms as copy_ms,
-        delete_finished_at_ms - delete_started_at_ms as delete_ms
+        if(
+            finished_log_offset is null,
+            null,
+            delete_finished_at_ms - delete_started_at_ms
+        ) as delete_ms
 
     from remote_segments
 

@@ -6,11 +6,54 @@ remote_segments as (
 
 ),
 
+local_segments as (
+
+    select * from {{ ref('stg_state__local_segments') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+{# the last segment is the active one #}
 closed_local_segments as (
 
-    select * from {{ ref('int_tiers__local_segments_reasoned') }}
+    select
+        local_segments.cluster_id,
+        local_segments.topic_id,
+        local_segments.partition_index,
+        inline(
+            transform(
+                slice(
+                    local_segments.segments,
+                    1,
+                    greatest(size(local_segments.segments) - 1, 0)
+                ),
+                (segment, position) -> struct(
+                    segment.base_offset,
+                    get(local_segments.segments, position + 1).base_offset,
+                    segment.size_bytes,
+                    segment.max_timestamp_ms
+                )
+            )
+        ) as (
+            base_offset,
+            next_base_offset,
+            size_bytes,
+            max_timestamp_ms
+        )
 
-    where next_base_offset is not null
+    from local_segments
+
+    left semi join partitions_led
+        on
+            local_segments.cluster_id = partitions_led.cluster_id
+            and local_segments.topic_id = partitions_led.topic_id
+            and local_segments.partition_index = partitions_led.partition_index
+            and local_segments.broker_id = partitions_led.broker_id
 
 ),
 
@@ -29,7 +72,9 @@ segments_dated as (
             as next_base_offset,
         end_offset + 1 - start_offset as offset_count,
         copy_finished_at_ms,
-        delete_finished_at_ms
+        {# removing what a failed copy left is no progress #}
+        if(finished_log_offset is null, null, delete_finished_at_ms)
+            as delete_finished_at_ms
 
     from remote_segments
 
