@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,6 +60,12 @@ SNAPSHOTS: dict[str, dict[str, pa.DataType]] = {
         "configs": pa.map_(pa.string(), pa.string()),
     },
 }
+
+
+def id_of(name: str) -> str:
+    """The id of a topic or a segment that a test names, in Kafka's text form."""
+    found = uuid.uuid5(uuid.NAMESPACE_OID, name)
+    return base64.urlsafe_b64encode(found.bytes).decode().rstrip("=")
 
 
 @dataclass

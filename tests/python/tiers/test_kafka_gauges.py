@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from gauge_support import EPOCHS, METRICS, World, decide_worlds, gauges
+from gauge_support import EPOCHS, METRICS, World, decide_worlds, gauges, id_of
 from spark_support import rows
 
 from moldau.runs.session import Session
@@ -87,7 +87,7 @@ def table_of(cluster: str, partitions: dict[int, Sequence[Event]]) -> pa.Table:
     seen: set[str] = set()
     flat = [(number, *event) for number, events in partitions.items() for event in events]
     for offset, (number, segment, state, at_ms) in enumerate(sorted(flat, key=lambda e: e[3])):
-        segment_id = f"{cluster}-{number}-{segment.name}"
+        segment_id = id_of(f"{cluster}-{number}-{segment.name}")
         row: dict[str, Any] = {
             "log_topic_name": "__remote_log_metadata",
             "log_partition_index": 0,
@@ -97,7 +97,7 @@ def table_of(cluster: str, partitions: dict[int, Sequence[Event]]) -> pa.Table:
             "decode_status": "ok",
             "is_tombstone": False,
             "topic_name": "orders",
-            "topic_id": f"{cluster}-orders",
+            "topic_id": id_of(f"{cluster}-orders"),
             "partition_index": number,
             "segment_id": segment_id,
             "broker_id": 1,
@@ -163,7 +163,7 @@ def local_segments(case: Case) -> list[dict[str, Any]]:
 
 def world_of(case: Case) -> World:
     world = World(table_of(case.cluster, {0: case.events}))
-    topic_id = f"{case.cluster}-orders"
+    topic_id = id_of(f"{case.cluster}-orders")
     world.add_topic("orders", topic_id, {"retention.ms": "-1"} | case.configs)
     offsets = {
         "log_start_offset": case.log_start,
@@ -445,7 +445,7 @@ def world_of_sums() -> World:
     events = table_of(SUMS, {0: [*copied(gone), (gone, 2, 900_000)]})
     world = World(events)
     for topic, partitions in ADDED.items():
-        world.add_topic(topic, f"{SUMS}-{topic}-id", {})
+        world.add_topic(topic, id_of(f"{SUMS}-{topic}-id"), {})
         for partition, size in partitions.items():
             bases: list[dict[str, Any]] = [
                 {
@@ -465,7 +465,7 @@ def world_of_sums() -> World:
                 "log_end_offset": 150,
                 "taken_at_ms": AT_MS,
             }
-            named = (topic, f"{SUMS}-{topic}-id", partition)
+            named = (topic, id_of(f"{SUMS}-{topic}-id"), partition)
             world.add_partition(named, [(0, 0)], bases, offsets, is_leader=topic != "followed")
     return world
 
@@ -486,7 +486,7 @@ def test_a_deleted_topic_has_no_gauge_while_its_segments_wait(decided: Session) 
         rows(
             decided,
             "select metric_name, kafka_value, moldau_value, causes[0] "
-            f"from marts.kafka_gauge_comparison where topic_id = '{SUMS}-orders'",
+            f"from marts.kafka_gauge_comparison where topic_id = '{id_of(SUMS + '-orders')}'",
         )
     ) == {
         ("RemoteDeleteLagBytes", None, 100, "has_no_gauge"),
