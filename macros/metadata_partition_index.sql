@@ -1,8 +1,9 @@
 {# Which partition of __remote_log_metadata tells of a partition: murmur2 over the four bytes of a 31-chain of Java's
-   hash codes of the topic id's low half, its high half and the partition; unsigned 32-bit sums in bigint.
+   hash codes of the topic id's low half, its high half and the partition; unsigned 32-bit sums in bigint. Null for an
+   id that is not Kafka's.
    Kafka: RemoteLogMetadataTopicPartitioner. #}
 {% macro metadata_partition_index(partition, topic) %}
-    {%- set bytes = "hex(unbase64(concat(translate(" ~ partition ~ ".topic_id, '-_', '+/'), '==')))" -%}
+    {%- set bytes = "hex(try_to_binary(concat(translate(" ~ partition ~ ".topic_id, '-_', '+/'), '=='), 'base64'))" -%}
     {%- set word = "cast(conv(substr(" ~ bytes ~ ", %s, 8), 16, 10) as bigint)" -%}
     {%- set low, high = word % 17 ~ " ^ " ~ word % 25, word % 1 ~ " ^ " ~ word % 9 -%}
     cast(
