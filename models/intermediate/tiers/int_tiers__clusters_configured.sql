@@ -32,15 +32,7 @@ clusters_configured as (
         rule_sets.breaches_at_boundary,
         rule_sets.delays_upload,
         settings.settings_hash,
-        coalesce(
-            cast(
-                try_element_at(
-                    from_json(settings.settings, 'map<string, string>'),
-                    'remote.log.manager.task.interval.ms'
-                ) as bigint
-            ),
-            30000
-        ) as task_interval_ms,
+        {{ task_interval_ms('settings.settings') }} as task_interval_ms,
         parameters.at_ms as decided_at_ms
 
     from settings

@@ -6,13 +6,9 @@ settings as (
 
 ),
 
-runs as (
+last_runs as (
 
-    select * from {{ ref('stg_state__runs') }}
-
-    where
-        kind = 'tiers'
-        and status = 'succeeded'
+    select * from {{ ref('int_tiers__last_runs') }}
 
 ),
 
@@ -33,10 +29,10 @@ instants as (
 
     select
         run_id,
-        explode(cluster_ids) as cluster_id,
+        cluster_id,
         decided_at_ms
 
-    from runs
+    from last_runs
 
     union all
 
@@ -75,15 +71,7 @@ clusters_observed as (
     select
         last_instants.cluster_id,
         last_instants.at_ms,
-        coalesce(
-            cast(
-                try_element_at(
-                    from_json(settings.settings, 'map<string, string>'),
-                    'remote.log.manager.task.interval.ms'
-                ) as bigint
-            ),
-            30000
-        ) as task_interval_ms
+        {{ task_interval_ms('settings.settings') }} as task_interval_ms
 
     from last_instants
 

@@ -18,44 +18,26 @@ topic_configs as (
 
 ),
 
-runs_done as (
+last_runs as (
 
-    select
-        run_id,
-        decided_at_ms,
-        explode(cluster_ids) as cluster_id
-
-    from {{ ref('stg_state__runs') }}
-
-    where
-        kind = 'tiers'
-        and status = 'succeeded'
+    select * from {{ ref('int_tiers__last_runs') }}
 
 ),
 
-{# a run that was killed has no row, and is finished under its own id #}
 clusters_since as (
 
     select
         clusters.cluster_id,
         clusters.decided_at_ms,
-        max_by(runs_done.decided_at_ms, runs_done.run_id)
-            as last_decided_at_ms,
+        last_runs.decided_at_ms as last_decided_at_ms,
         if(
-            clusters.run_kind in ('compare', 'what_if'),
-            '',
-            max(runs_done.run_id)
+            clusters.run_kind in ('compare', 'what_if'), '', last_runs.run_id
         ) as last_run_id
 
     from clusters
 
-    left join runs_done
-        on clusters.cluster_id = runs_done.cluster_id
-
-    group by
-        clusters.cluster_id,
-        clusters.decided_at_ms,
-        clusters.run_kind
+    left join last_runs
+        on clusters.cluster_id = last_runs.cluster_id
 
 ),
 

@@ -14,6 +14,7 @@ from typing import Any
 from moldau.errors import MoldauError
 from moldau.reading.explain import Row, reason_texts
 from moldau.reading.query import Tables
+from moldau.reading.subjects import one_cluster
 
 UPLOADS, DELETES = "decisions.upload_candidates", "decisions.delete_candidates"
 _READ = (
@@ -63,7 +64,12 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
     )
     lag = tables.rows("marts.tier_lag", key, values)
     clusters = sorted({row["cluster_id"] for row in [*uploads, *deletes, *lag]})
-    chosen = _one(clusters, text, cluster)
+    if not clusters:
+        raise MoldauError(
+            f"nothing is decided about the segments of {text[:200]!r}: load its snapshots and "
+            "`__remote_log_metadata`, then `moldau tiers` decides"
+        )
+    chosen = one_cluster(clusters, text, cluster)
 
     states = [
         row
@@ -88,22 +94,6 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         uploads=of_topic(uploads),
         deletes=of_topic(deletes),
     )
-
-
-def _one(clusters: list[str], text: str, wanted: str | None) -> str:
-    if wanted is not None and wanted in clusters:
-        return wanted
-    if not clusters:
-        raise MoldauError(
-            f"nothing is decided about the segments of {text[:200]!r}: load its snapshots and "
-            "`__remote_log_metadata`, then `moldau tiers` decides"
-        )
-    if wanted is not None:
-        raise MoldauError(f"{text!r} is not in cluster {wanted!r}, but in {', '.join(clusters)}")
-    if len(clusters) > 1:
-        listed = ", ".join(clusters)
-        raise MoldauError(f"{text!r} is in several clusters: choose one with --cluster ({listed})")
-    return clusters[0]
 
 
 def _configs(tables: Tables, cluster: str, topic: str, decided: list[Row]) -> dict[str, str]:

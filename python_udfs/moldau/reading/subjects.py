@@ -30,13 +30,13 @@ def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
     for kind in ("cleanup", "sweep"):
         group_id = text.removeprefix(f"{kind} ")
         if group_id != text and (found := _clusters_of(tables, group_id)):
-            return Subject(_one(found, text, cluster), group_id, (kind,))
+            return Subject(one_cluster(found, text, cluster), group_id, (kind,))
     if text.startswith("offset "):
         offsets = tables.rows("state.group_offsets", f"where {_OFFSET_SUBJECT} = ?", [text])
         if offsets:
             return _offset(offsets, text, cluster)
     if found := _clusters_of(tables, text):
-        return Subject(_one(found, text, cluster), text, ("cleanup", "sweep", "offset"))
+        return Subject(one_cluster(found, text, cluster), text, ("cleanup", "sweep", "offset"))
     raise MoldauError(_nothing(tables, text))
 
 
@@ -45,7 +45,8 @@ def _clusters_of(tables: Tables, group_id: str) -> list[str]:
     return [row["cluster_id"] for row in groups]
 
 
-def _one(clusters: list[str], text: str, wanted: str | None) -> str:
+def one_cluster(clusters: list[str], text: str, wanted: str | None) -> str:
+    """The one of the clusters, which all have `text`, that is meant; MoldauError if it is open."""
     listed = ", ".join(clusters)
     if wanted is not None:
         if wanted not in clusters:
@@ -57,7 +58,7 @@ def _one(clusters: list[str], text: str, wanted: str | None) -> str:
 
 
 def _offset(offsets: list[dict[str, Any]], text: str, cluster: str | None) -> Subject:
-    chosen = _one(sorted({row["cluster_id"] for row in offsets}), text, cluster)
+    chosen = one_cluster(sorted({row["cluster_id"] for row in offsets}), text, cluster)
     row = next(row for row in offsets if row["cluster_id"] == chosen)
     key = (row["topic_name"], row["partition_index"])
     return Subject(chosen, row["group_id"], ("offset",), *key)
