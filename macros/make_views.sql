@@ -1,11 +1,12 @@
-{# A plain `dbt test` runs no model, and views do not outlive a session: make them all, parents first. #}
+{# A plain `dbt test` runs no model, and views do not outlive a session: make those that the selected tests look at, parents
+   first. Lists are found once, as in a run: views in their place would be analysed again by each of their readers. #}
 {% macro make_views() %}
     {%- set relations = {} -%}
     {%- for node in graph.nodes.values() if node.resource_type in ('model', 'seed') -%}
         {%- do relations.update({node.name: node.schema ~ '.' ~ node.alias}) -%}
     {%- endfor -%}
-    {%- set views = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model')
-        | selectattr('config.materialized', 'in', ['view', 'run_list']) | list -%}
+    {%- set tested = tested_models() -%}
+    {%- set views = graph.nodes.values() | selectattr('unique_id', 'in', tested) | selectattr('config.materialized', 'in', ['view', 'run_list']) | list -%}
     {%- set ids = views | map(attribute='unique_id') | list -%}
     {%- set made = [] -%}
     {%- for schema in views | map(attribute='schema') | unique -%}
@@ -22,9 +23,32 @@
                 {%- for source, table in view.sources -%}
                     {%- set code.text = code.text.replace("source('" ~ source ~ "', '" ~ table ~ "')", "'" ~ source ~ '.' ~ table ~ "'") -%}
                 {%- endfor -%}
-                {%- do run_query('create or replace view ' ~ relations[view.name] ~ ' as ' ~ render(code.text)) -%}
+                {%- set sql = render(code.text) -%}
+                {%- if view.config.materialized == 'run_list' -%}
+                    {%- set sql = 'select * from ' ~ write_list(view.alias, sql) -%}
+                {%- endif -%}
+                {%- do run_query('create or replace view ' ~ relations[view.name] ~ ' as ' ~ sql) -%}
                 {%- do made.append(view.unique_id) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
+{% endmacro %}
+
+{# The models that the selected tests look at, and what views among them read. #}
+{% macro tested_models() %}
+    {%- set ids = [] -%}
+    {%- for id in selected_resources -%}
+        {#- a unit test is no node of the graph; its id has the model's name -#}
+        {%- do ids.append('model.' ~ project_name ~ '.' ~ id.split('.')[2] if id.startswith('unit_test.') else id) -%}
+    {%- endfor -%}
+    {%- set selected = ids | list -%}
+    {%- for id in ids if id in graph.nodes -%}
+        {%- set node = graph.nodes[id] -%}
+        {%- if id in selected or node.config.materialized in ('view', 'run_list') -%}
+            {%- for parent in node.depends_on.nodes if parent not in ids -%}
+                {%- do ids.append(parent) -%}
+            {%- endfor -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(ids) }}
 {% endmacro %}

@@ -39,7 +39,7 @@ reasons_found as (
         measured.*,
         coalesce(
             measured.is_tiered
-            and measured.lineage is not null
+            and measured.has_lineage
             and topics_deleted.topic_id is null,
             false
         ) as is_walked,
@@ -50,13 +50,10 @@ reasons_found as (
             when measured.segment_state = 'DELETE_SEGMENT_STARTED'
                 then 'DELETE_STARTED'
             when not measured.is_tiered then 'TIERING_OFF'
-            when measured.lineage is null then 'NO_SNAPSHOT'
+            when not measured.has_lineage then 'NO_SNAPSHOT'
             when walked.is_behind_stop then 'WALK_STOPPED'
             when walked.walk_code is not null then walked.walk_code
-            when
-                array_max(measured.leader_epochs.leader_epoch)
-                < get(measured.epochs, 0).leader_epoch
-                and not measured.is_orphaned
+            when measured.is_below_lineage and not measured.is_orphaned
                 then 'UNREFERENCED'
             else 'OUTSIDE_LINEAGE'
         end as reason_code

@@ -14,37 +14,9 @@ segment_epochs as (
 
 ),
 
-epochs_numbered as (
+{{ epochs_led('partitions_led', told=['local_log_start_offset']) }},
 
-    select
-        cluster_id,
-        topic_id,
-        partition_index,
-        local_log_start_offset,
-        log_end_offset,
-        epochs,
-        posexplode_outer(epochs) as (epoch_number, epoch)
-
-    from partitions_led
-
-),
-
-epochs_led as (
-
-    select
-        cluster_id,
-        topic_id,
-        partition_index,
-        local_log_start_offset,
-        epoch.leader_epoch,
-        coalesce(get(epochs, epoch_number + 1).start_offset, log_end_offset)
-        - 1 as last_offset
-
-    from epochs_numbered
-
-),
-
-{# deleting lowers no copied offset; a newer epoch of the lineage cuts it #}
+{# deleting lowers no copied offset #}
 offsets_found as (
 
     select
@@ -59,16 +31,8 @@ offsets_found as (
                 null
             )
         ) as first_listed,
-        max(
-            if(
-                segments.is_finished,
-                struct(
-                    led.leader_epoch,
-                    least(segments.last_offset, led.last_offset) as last_offset
-                ),
-                null
-            )
-        ) as last_copied
+        {{ highest_copied('segments', 'led', 'segments.is_finished') }}
+            as highest
 
     from epochs_led as led
 
@@ -92,8 +56,8 @@ lineage_offsets as (
         cluster_id,
         topic_id,
         partition_index,
-        coalesce(last_copied.last_offset, -1) as copied_offset,
-        coalesce(last_copied.leader_epoch, -1) as copied_epoch,
+        coalesce(highest.last_offset, -1) as copied_offset,
+        coalesce(highest.leader_epoch, -1) as copied_epoch,
         coalesce(first_listed.start_offset, local_log_start_offset)
             as leader_log_start_offset
 

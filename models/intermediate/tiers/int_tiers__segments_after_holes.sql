@@ -14,34 +14,7 @@ partitions_led as (
 
 ),
 
-epochs_numbered as (
-
-    select
-        cluster_id,
-        topic_id,
-        partition_index,
-        log_end_offset,
-        lineage,
-        posexplode(lineage) as (epoch_number, epoch)
-
-    from partitions_led
-
-),
-
-epochs_led as (
-
-    select
-        cluster_id,
-        topic_id,
-        partition_index,
-        epoch.leader_epoch,
-        epoch.start_offset,
-        coalesce(get(lineage, epoch_number + 1).start_offset, log_end_offset)
-        - 1 as last_offset
-
-    from epochs_numbered
-
-),
+{{ epochs_led('partitions_led') }},
 
 {# what a segment holds of the leader's own log, epoch by epoch #}
 pieces_cut as (

@@ -14,7 +14,20 @@ partitions_due as (
 segments_in_scope as (
 
     select
-        {{ segment_columns('segments') }}
+        segments.cluster_id,
+        segments.segment_id,
+        segments.topic_id,
+        segments.topic_name,
+        segments.partition_index,
+        segments.start_offset,
+        segments.end_offset,
+        segments.segment_state,
+        segments.size_bytes,
+        segments.max_timestamp_ms,
+        segments.leader_epochs,
+        segments.started_broker_id,
+        segments.delete_started_at_ms,
+        segments.finished_log_offset
 
     from {{ ref('stg_state__remote_segments') }} as segments
 

@@ -10,7 +10,19 @@ segments as (
 
 partitions_led as (
 
-    select * from {{ ref('int_tiers__partitions_led') }}
+    select
+        led.cluster_id,
+        led.topic_id,
+        led.partition_index,
+        led.broker_id,
+        led.log_start_offset,
+        led.log_end_offset,
+        led.lineage is not null as has_lineage,
+        get(led.epochs, 0).leader_epoch as earliest_epoch,
+        get(led.lineage, 0).leader_epoch as first_epoch,
+        {{ lineage_by_epoch('led') }} as lineage_by_epoch
+
+    from {{ ref('int_tiers__partitions_led') }} as led
 
 ),
 
@@ -34,32 +46,28 @@ superseded as (
 segments_joined as (
 
     select
-        {{ segment_columns('segments') }},
-        partitions_led.broker_id as leader_broker_id,
-        partitions_led.epochs,
-        partitions_led.lineage,
-        partitions_led.log_start_offset,
-        partitions_led.log_end_offset,
+        segments.*,
+        led.log_start_offset,
+        led.log_end_offset,
+        led.earliest_epoch,
+        led.first_epoch,
+        led.lineage_by_epoch,
         superseded.orphaned_by_epoch,
-        array_min(
-            filter(
-                array_intersect(
-                    segments.leader_epochs.leader_epoch,
-                    partitions_led.lineage.leader_epoch
-                ),
-                epoch -> not coalesce(
-                    try_element_at(superseded.orphaned_by_epoch, epoch), false
-                )
-            )
-        ) as walk_epoch
+        coalesce(led.has_lineage, false) as has_lineage,
+        segments.leader_epochs.leader_epoch as epochs,
+        coalesce(
+            segments.segment_state = 'COPY_SEGMENT_STARTED'
+            and segments.started_broker_id = led.broker_id,
+            false
+        ) as is_copy_in_flight
 
     from segments
 
-    left join partitions_led
+    left join partitions_led as led
         on
-            segments.cluster_id = partitions_led.cluster_id
-            and segments.topic_id = partitions_led.topic_id
-            and segments.partition_index = partitions_led.partition_index
+            segments.cluster_id = led.cluster_id
+            and segments.topic_id = led.topic_id
+            and segments.partition_index = led.partition_index
 
     left join superseded
         on
@@ -68,28 +76,56 @@ segments_joined as (
 
 ),
 
+{# the lineage is not carried on: it is long, and segments are many #}
+segments_compared as (
+
+    select
+        *,
+        {{ is_within_lineage('segments_joined') }} as is_within_lineage,
+        coalesce(
+            array_max(epochs) <= first_epoch and end_offset < log_start_offset,
+            false
+        ) as is_below_log_start,
+        coalesce(array_max(epochs) < earliest_epoch, false)
+            as is_below_lineage,
+        forall(
+            epochs,
+            epoch -> coalesce(try_element_at(orphaned_by_epoch, epoch), false)
+        ) as is_orphaned,
+        array_min(
+            filter(
+                epochs,
+                epoch -> map_contains_key(lineage_by_epoch, epoch)
+                and not coalesce(
+                    try_element_at(orphaned_by_epoch, epoch), false
+                )
+            )
+        ) as walk_epoch
+
+    from segments_joined
+
+),
+
 segments_listed as (
 
     select
-        {{ segment_columns('segments_joined') }},
-        leader_broker_id,
-        epochs,
-        lineage,
-        log_start_offset,
-        log_end_offset,
-        orphaned_by_epoch,
-        walk_epoch,
-        coalesce(
-            segment_state = 'COPY_SEGMENT_STARTED'
-            and started_broker_id = leader_broker_id,
-            false
-        ) as is_copy_in_flight,
-        forall(
-            leader_epochs.leader_epoch,
-            epoch -> coalesce(try_element_at(orphaned_by_epoch, epoch), false)
-        ) as is_orphaned,
-        coalesce({{ is_within_lineage('segments_joined') }}, false)
-            as is_within_lineage,
+        cluster_id,
+        segment_id,
+        topic_id,
+        topic_name,
+        partition_index,
+        start_offset,
+        end_offset,
+        segment_state,
+        size_bytes,
+        max_timestamp_ms,
+        delete_started_at_ms,
+        has_lineage,
+        is_copy_in_flight,
+        is_within_lineage,
+        is_below_log_start,
+        is_below_lineage,
+        is_orphaned,
         if(
             walk_epoch is null,
             null,
@@ -107,7 +143,7 @@ segments_listed as (
             )
         ) as walk_position
 
-    from segments_joined
+    from segments_compared
 
 )
 

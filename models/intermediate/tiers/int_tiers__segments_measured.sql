@@ -29,14 +29,7 @@ only_local as (
 totals_added as (
 
     select
-        {{ segment_columns('segments') }},
-        segments.epochs,
-        segments.lineage,
-        segments.log_start_offset,
-        segments.is_copy_in_flight,
-        segments.is_orphaned,
-        segments.is_within_lineage,
-        segments.walk_position,
+        segments.*,
         clusters.run_id,
         clusters.ruleset,
         clusters.settings_hash,
@@ -90,12 +83,23 @@ totals_added as (
 segments_measured as (
 
     select
-        {{ segment_columns('totals_added') }},
-        epochs,
-        lineage,
+        cluster_id,
+        segment_id,
+        topic_id,
+        topic_name,
+        partition_index,
+        start_offset,
+        end_offset,
+        segment_state,
+        size_bytes,
+        max_timestamp_ms,
+        delete_started_at_ms,
+        has_lineage,
         is_copy_in_flight,
-        is_orphaned,
         is_within_lineage,
+        is_below_log_start,
+        is_below_lineage,
+        is_orphaned,
         walk_position,
         run_id,
         ruleset,
@@ -108,12 +112,6 @@ segments_measured as (
         next_config_at_ms,
         if(retention_bytes >= 0, greatest(total_bytes - retention_bytes, 0), 0)
             as excess_bytes,
-        coalesce(
-            array_max(leader_epochs.leader_epoch)
-            <= get(lineage, 0).leader_epoch
-            and end_offset < log_start_offset,
-            false
-        ) as is_below_log_start,
         coalesce(
             is_within_lineage
             and retention_ms >= 0

@@ -10,7 +10,15 @@ remote_segments as (
 
 partitions_led as (
 
-    select * from {{ ref('int_tiers__partitions_led') }}
+    select
+        led.cluster_id,
+        led.topic_id,
+        led.partition_index,
+        led.log_end_offset,
+        get(led.lineage, 0).leader_epoch as first_epoch,
+        {{ lineage_by_epoch('led') }} as lineage_by_epoch
+
+    from {{ ref('int_tiers__partitions_led') }} as led
 
 ),
 
@@ -25,7 +33,8 @@ segments_joined as (
         remote_segments.end_offset,
         remote_segments.copy_finished_at_ms,
         remote_segments.leader_epochs,
-        partitions_led.lineage,
+        partitions_led.first_epoch,
+        partitions_led.lineage_by_epoch,
         partitions_led.log_end_offset
 
     from remote_segments
@@ -41,7 +50,16 @@ segments_joined as (
 
 segments_of_lineage as (
 
-    select * from segments_joined
+    select
+        cluster_id,
+        segment_id,
+        topic_id,
+        partition_index,
+        start_offset,
+        end_offset,
+        copy_finished_at_ms
+
+    from segments_joined
 
     where {{ is_within_lineage('segments_joined') }}
 

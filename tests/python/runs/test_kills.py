@@ -1,4 +1,4 @@
-"""A cycle and a sweep that are killed again and again end like undisturbed ones.
+"""A cycle, a sweep and a run of tiers that are killed again and again end like undisturbed ones.
 
 Real processes, each killed (with its JVM) at the next point of the same run; the command after it
 goes on from there. Every rule set and every built-in plugin is a cluster of its own.
@@ -35,12 +35,17 @@ KILLS = [
     ("", "before_clear"),
     ("", "after_clear"),
     ("", "before_run_row"),
+    ("tiers", "after_decide"),
+    ("", "before_run_row"),
 ]
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
+from kafka_metadata import COPY_FINISHED, COPY_STARTED, Event, Segment
+from kafka_reference import Config, Partition, from_bases
 from log_support import Log
 from spark_support import contents, fold_records, rows
+from tier_support import fold_tiers, tiered
 from moldau.runs.decide import decide
 from moldau.runs.session import open_session
 from moldau.settings import load_settings
@@ -57,11 +62,18 @@ with open_session(load_settings(folder / "moldau.yml", folder / "w"), "killed") 
             log.streams(group, stored=3)
         log.commit("simple", at_ms=at_ms - 10**10)
         fold_records(session, {name: log.records for name in [*clusters, *calm]})
+        old = Segment("old", 0, 99, {0: 0}, max_timestamp_ms=0)
+        copied = [Event("old", COPY_STARTED, copy=old), Event("old", COPY_FINISHED)]
+        ends = {"last_stable": 310, "high_watermark": 310, "log_end": 310}
+        config = Config(retention_ms=1000)
+        partition = Partition(local=from_bases([0, 100, 200, 300]), config=config, **ends)
+        told = [tiered("t", partition, copied)]
+        fold_tiers(session, {name: told for name in [*clusters, *calm]})
     os.environ["MOLDAU_FAIL_AT"] = point
     if kind:
         decide(session, kind, clusters, at_ms, is_dry_run=False)
     if not point:
-        for kind in ("cycle", "sweep"):
+        for kind in ("cycle", "sweep", "tiers"):
             decide(session, kind, calm, at_ms, is_dry_run=False)
         hidden = {
             "state.groups": ["changed_in_run_id", "deleted_run_id", "deleted_at_ms"],
@@ -71,6 +83,10 @@ with open_session(load_settings(folder / "moldau.yml", folder / "w"), "killed") 
             "history.tombstones": ["run_id", "removed_at_ms"],
             "decisions.cleanup_eligibility": ["run_id", "changed_in_run_id", "settings_hash"],
             "decisions.group_sweeps": ["run_id", "changed_in_run_id", "settings_hash"],
+            "decisions.upload_candidates": ["run_id", "changed_in_run_id", "settings_hash"],
+            "decisions.delete_candidates": ["run_id", "changed_in_run_id", "settings_hash"],
+            "history.tier_lag": ["run_id"],
+            "marts.tier_lag": ["run_id", "measured_at"],
             "history.decision_changes": ["run_id"],
         }
         told = {table: contents(session, table, columns) for table, columns in hidden.items()}
@@ -115,7 +131,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "moldau.yml").write_text(text)
 
     def run(kind: str, point: str) -> int:
-        paths = [Path(__file__).parents[1], DISTRIBUTION, *sys.path]
+        tests = Path(__file__).parents[1]
+        paths = [tests, tests / "tiers", DISTRIBUTION, *sys.path]
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, paths)),
             "MOLDAU_DRIVER_MEMORY": "1g",
@@ -161,6 +178,6 @@ def test_a_call_is_repeated_only_where_its_outcome_was_not_recorded(told: dict[s
 
 def test_a_killed_run_keeps_its_id_and_has_one_row(told: dict[str, Any]) -> None:
     kinds = [kind for _, kind, _ in told["runs"] if kind != "load"]
-    assert kinds == ["cycle", "sweep", "cycle", "sweep"]
-    killed, calm = told["runs"][1], told["runs"][3]
-    assert killed[2] == calm[2]
+    assert kinds == ["cycle", "sweep", "tiers"] * 2
+    decided = [counts for _, kind, counts in told["runs"] if kind != "load"]
+    assert decided[:3] == decided[3:]
