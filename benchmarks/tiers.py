@@ -6,6 +6,7 @@
 * decide: upload and delete decisions, their changes and the tier lag, up to the run's row, without
   marts; in full, after 1 % new events spread over every partition, and after as many in one
   partition of a hundred.
+* marts: all that a run of tiers refreshes, made anew as a whole.
 * peer: DuckDB on the same Delta files, asked for the decision about every segment and the lag of
   every partition in one query of its own, which knows no overwritten segments; its sums are held
   against moldau's.
@@ -28,6 +29,7 @@ from moldau.loading.journal import FOLDS
 from moldau.reading.delta import connect_duckdb
 from moldau.records import families
 from moldau.runs.decide import DECIDES, MEASURES, RECORDS
+from moldau.runs.marts import DECISION_MARTS
 from moldau.runs.run import Run, close_run, literal, open_run, settings_models
 from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
@@ -173,7 +175,7 @@ with segments as (
         on s.cluster_id = e.cluster_id and s.topic_id = e.topic_id
         and s.partition_index = e.partition_index
     where segment_state <> 'DELETE_SEGMENT_FINISHED' and end_offset < log_end_offset
-        and list_contains(list_transform(e.epochs, x -> x.leader_epoch),
+        and list_contains(list_transform(e.epochs, lambda x: x.leader_epoch),
             s.leader_epochs[1].leader_epoch)
 )
 select cluster_id, segment_id, topic_id, partition_index, start_offset, end_offset, size_bytes,
@@ -247,7 +249,11 @@ def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
     full = timed(lambda: decide_only(session))
     peers = [timed(lambda: ask_duckdb(session, values)) for _ in range(runs)]
     peer = statistics.median(peers)
-    print(f"  full {full:.1f} s; DuckDB in full {peer:.1f} s (moldau/DuckDB {full / peer:.1f})")
+    marts = timed(lambda: refresh_marts(session))
+    print(
+        f"  full {full:.1f} s; DuckDB in full {peer:.1f} s (moldau/DuckDB {full / peer:.1f}); "
+        f"all marts {marts:.1f} s"
+    )
     for name, places, stride in (
         ("over all partitions", partitions, 1),
         ("in one partition of a hundred", partitions // 100, 100),
@@ -273,6 +279,10 @@ def decide_only(session: Session) -> None:
     open_run(session, run)
     session.run_models(*settings_models(session, run), *DECIDES["tiers"], *MEASURES["tiers"])
     close_run(session, run, RECORDS["tiers"])
+
+
+def refresh_marts(session: Session) -> None:
+    session.run_models(*DECISION_MARTS["tiers"])
 
 
 def fold(session: Session, events: str, run_id: str) -> None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from spark_support import DISTRIBUTION
+from spark_support import DISTRIBUTION, few_marts
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -64,6 +64,13 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with open_session(load_settings(None, warehouse), "pytest") as opened:
         yield opened
         opened.spark.stop()
+
+
+@pytest.fixture(scope="module")
+def no_decision_marts() -> Iterator[None]:
+    """For files whose tests look at none of what the decisions of groups change in marts."""
+    with few_marts(cycle=(), sweep=()):
+        yield
 
 
 class LongGroups(LoadScopeScheduling):

@@ -195,8 +195,8 @@ def _commits(warehouse: Path) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def few_marts(kind: str, *names: str) -> Iterator[None]:
-    """Runs of this kind refresh these marts alone: all of them are most of the time of a run."""
+def few_marts(**names: tuple[str, ...]) -> Iterator[None]:
+    """Runs of these kinds refresh these marts alone: all of them are most of a run's time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("moldau.runs.decide.DECISION_MARTS", DECISION_MARTS | {kind: names})
+        patch.setattr("moldau.runs.decide.DECISION_MARTS", DECISION_MARTS | names)
         yield

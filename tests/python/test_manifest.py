@@ -44,6 +44,9 @@ WAITS_FOR: dict[str, set[str]] = {
 }
 # helpers that are lists, for several statements of a run read them and each is long in the planning
 READ_AGAIN = {
+    "int_tiers__partitions_led",
+    "int_tiers__segment_epochs",
+    "int_tiers__lineage_offsets",
     "int_tiers__segments_measured",
     "int_tiers__upload_candidates_reasoned",
     "int_tiers__delete_candidates_reasoned",

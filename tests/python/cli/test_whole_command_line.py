@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from moldau.engine.spark import BRIEF_OPTIONS
+
 PROJECT = Path(__file__).resolve().parents[3]
 SAMPLES = PROJECT / "samples"
 WEST_AT = "2026-11-21T07:56:22.363Z"
@@ -149,7 +151,8 @@ def dbt(folder: Path, *words: str) -> None:
     program = "from dbt.cli.main import cli; cli()"
     paths = ("--profiles-dir", "profiles", "--target-path", str(folder / "target"))
     warehouse = str(folder / "w")
-    told = python(program, words[0], *paths, *words[1:], MOLDAU_WAREHOUSE=warehouse)
+    brief = {"MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS}
+    told = python(program, words[0], *paths, *words[1:], MOLDAU_WAREHOUSE=warehouse, **brief)
     assert told.returncode == 0, told.stdout
 
 

@@ -19,6 +19,7 @@ from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.run import FAILURES, Run, literal
 from moldau.runs.session import Session
 
+pytestmark = pytest.mark.usefixtures("no_decision_marts")
 AT_MS = 1_800_000_000_000
 GROUPS = (
     "good",

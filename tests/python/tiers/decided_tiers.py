@@ -37,7 +37,7 @@ def decide_tiers(
     settings = {cluster: settings_of(rules) for cluster, (rules, _) in several.items()}
     configured = with_clusters(session, settings)
     fold_tiers(configured, {cluster: topics for cluster, (_, topics) in several.items()})
-    with few_marts("tiers", "tier_lag"):
+    with few_marts(tiers=("tier_lag",)):
         decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
     return read_decided(configured, list(several))
 

@@ -121,7 +121,7 @@ def decided(session: Session) -> list[Decided]:
     for topics, records, at_ms in zip(KNOWN, records_known(), (EARLIER_MS, NOW_MS), strict=True):
         fold_log(configured, dict.fromkeys(clusters, records))
         fold_snapshots(configured, dict.fromkeys(clusters, topics))
-        with few_marts("tiers", "tier_lag"):
+        with few_marts(tiers=("tier_lag",)):
             decide(configured, "tiers", list(clusters), at_ms, is_dry_run=False)
         found.append(read_decided(configured, list(clusters)))
     return found

@@ -67,7 +67,7 @@ def topics(*several: Tiered) -> dict[str, Sequence[Tiered]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def marts() -> Iterator[None]:
-    with few_marts("tiers", "tier_lag", "tier_lag_by_cluster", "metrics"):
+    with few_marts(tiers=("tier_lag", "tier_lag_by_cluster", "metrics")):
         yield
 
 
