@@ -8,6 +8,7 @@
             and (
                 {{ event }}.start_offset < 0
                 or {{ event }}.end_offset < {{ event }}.start_offset
+                or {{ event }}.end_offset = 9223372036854775807
                 or size({{ event }}.leader_epochs) = 0
             )
             then 'INVALID_SEGMENT'

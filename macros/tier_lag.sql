@@ -43,8 +43,8 @@
         {{ 'min' if column.startswith('oldest_') else 'sum' }}({{ column }}) as {{ column }},
     {%- endfor %}
         count(*) as partitions,
-        timestamp_millis(min(oldest_pending_upload_at_ms)) as oldest_pending_upload_at,
-        timestamp_millis(min(oldest_pending_delete_at_ms)) as oldest_pending_delete_at
+        {{ instant('min(oldest_pending_upload_at_ms)') }} as oldest_pending_upload_at,
+        {{ instant('min(oldest_pending_delete_at_ms)') }} as oldest_pending_delete_at
 {%- endmacro %}
 
 {# Offsets of the local segments with this reason. #}

@@ -22,7 +22,7 @@ from moldau.loading.journal import FOLDS, VIEWS
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
-from moldau.runs.marts import DECISION_MARTS
+from moldau.runs.marts import CLOCK_MARTS, DECISION_MARTS
 from moldau.runs.run import Run, literal, next_run_id, open_run, settings_models
 from moldau.runs.session import Session
 from moldau.settings import load_settings
@@ -198,5 +198,10 @@ def _commits(warehouse: Path) -> dict[str, int]:
 def few_marts(**names: tuple[str, ...]) -> Iterator[None]:
     """Runs of these kinds refresh these marts alone: all of them are most of a run's time."""
     with pytest.MonkeyPatch.context() as patch:
+        by_clock = {
+            kind: tuple(name for name in CLOCK_MARTS[kind] if name in kept)
+            for kind, kept in names.items()
+        }
         patch.setattr("moldau.runs.decide.DECISION_MARTS", DECISION_MARTS | names)
+        patch.setattr("moldau.runs.decide.CLOCK_MARTS", CLOCK_MARTS | by_clock)
         yield

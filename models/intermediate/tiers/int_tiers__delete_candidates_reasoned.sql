@@ -18,18 +18,24 @@ walked as (
 topics_deleted as (
 
     select
-        cluster_id,
-        topic_id
+        segments.cluster_id,
+        segments.topic_id
 
-    from measured
+    from {{ ref('stg_state__remote_segments') }} as segments
 
-    where not is_topic_present
+    left semi join measured
+        on
+            segments.cluster_id = measured.cluster_id
+            and segments.topic_id = measured.topic_id
+            and not measured.is_topic_present
+
+    where segments.segment_state <> 'DELETE_SEGMENT_FINISHED'
 
     group by
-        cluster_id,
-        topic_id
+        segments.cluster_id,
+        segments.topic_id
 
-    having bool_and(segment_state = 'DELETE_SEGMENT_STARTED')
+    having bool_and(segments.segment_state = 'DELETE_SEGMENT_STARTED')
 
 ),
 
@@ -119,7 +125,8 @@ delete_candidates_reasoned as (
         least(
             next_config_at_ms,
             if(
-                reason_code = 'NOT_BREACHED' and retention_ms >= 0,
+                reason_code in ('NOT_BREACHED', 'RETENTION_SIZE')
+                and retention_ms >= 0,
                 try_add(
                     try_add(max_timestamp_ms, retention_ms),
                     if(breaches_at_boundary, 0L, 1L)

@@ -57,7 +57,7 @@ deletes_summed as (
             as over_deleted_bytes,
         coalesce(
             min(delete_started_at_ms) filter (where decision = 'delete'),
-            min(max_timestamp_ms) filter (
+            min(nullif(max_timestamp_ms, -1)) filter (
                 where decision = 'delete' and choice = 1
             )
         ) as oldest_pending_delete_at_ms,

@@ -84,8 +84,9 @@ changed_since as (
 
 ),
 
-{# all marked or not: a topic is deleted as a whole #}
-topics_absent as (
+{# a topic is deleted as a whole, and one that nobody tells configs of is tiered
+   as a whole: by what lies in tiered storage #}
+topics_as_a_whole as (
 
     select distinct
         changed_since.cluster_id,
@@ -93,10 +94,11 @@ topics_absent as (
 
     from changed_since
 
-    left anti join {{ ref('stg_state__partition_states') }} as present
+    left anti join {{ ref('int_tiers__topics_configured') }} as topics
         on
-            changed_since.cluster_id = present.cluster_id
-            and changed_since.topic_id = present.topic_id
+            changed_since.cluster_id = topics.cluster_id
+            and changed_since.topic_id = topics.topic_id
+            and topics.is_told
 
 ),
 
@@ -109,10 +111,10 @@ beside_changed as (
 
     from partition_changes
 
-    left semi join topics_absent
+    left semi join topics_as_a_whole
         on
-            partition_changes.cluster_id = topics_absent.cluster_id
-            and partition_changes.topic_id = topics_absent.topic_id
+            partition_changes.cluster_id = topics_as_a_whole.cluster_id
+            and partition_changes.topic_id = topics_as_a_whole.topic_id
 
 ),
 

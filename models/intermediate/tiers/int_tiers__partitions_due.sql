@@ -59,19 +59,44 @@ come_due as (
 
 ),
 
-partitions_due as (
+unsettled as (
 
-    select * from changed
+    select
+        unsettled.cluster_id,
+        unsettled.topic_id,
+        unsettled.partition_index,
+        'stale' as due_because
 
-    union all
+    from {{ ref('int_tiers__partitions_unsettled') }} as unsettled
 
-    select distinct
+    inner join clusters
+        on unsettled.cluster_id = clusters.cluster_id
+
+),
+
+stale as (
+
+    select
         cluster_id,
         topic_id,
         partition_index,
         due_because
 
     from come_due
+
+    union distinct
+
+    select * from unsettled
+
+),
+
+partitions_due as (
+
+    select * from changed
+
+    union all
+
+    select * from stale
 
 )
 

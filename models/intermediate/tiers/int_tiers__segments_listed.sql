@@ -17,7 +17,8 @@ partitions_led as (
         led.broker_id,
         led.log_start_offset,
         led.log_end_offset,
-        led.lineage is not null as has_lineage,
+        led.lineage is not null
+        and led.log_end_offset is not null as has_lineage,
         get(led.epochs, 0).leader_epoch as earliest_epoch,
         get(led.lineage, 0).leader_epoch as first_epoch,
         {{ lineage_by_epoch('led') }} as lineage_by_epoch
@@ -130,10 +131,9 @@ segments_listed as (
             walk_epoch is null,
             null,
             row_number() over (
-                partition by
-                    cluster_id, topic_id, partition_index, walk_epoch is null
+                partition by cluster_id, topic_id, partition_index
                 order by
-                    walk_epoch asc,
+                    walk_epoch asc nulls last,
                     start_offset asc,
                     segment_state <> 'COPY_SEGMENT_FINISHED'
                     or coalesce(

@@ -88,7 +88,10 @@ tier_lag_summed as (
         uploads.upload_lag_bytes,
         uploads.upload_lag_segments,
         if(
-            partitions_led.lineage is null
+            (
+                partitions_led.lineage is null
+                or partitions_led.log_end_offset is null
+            )
             and not coalesce(deletes.is_topic_deleted, false),
             null,
             coalesce(deletes.delete_tier_lag, 0)

@@ -90,6 +90,7 @@ topics_configured as (
         resolved.cluster_id,
         resolved.topic_id,
         resolved.topic_name,
+        resolved.is_told,
         resolved.system_enable
         and resolved.cleanup_policy not like '%compact%'
         and (
@@ -101,7 +102,13 @@ topics_configured as (
                 )
             )
         )
-        and not startswith(resolved.topic_name, '__') as is_tiered,
+        and resolved.topic_name not in (
+            '__consumer_offsets',
+            '__transaction_state',
+            '__share_group_state',
+            '__remote_log_metadata',
+            '__cluster_metadata'
+        ) as is_tiered,
         resolved.is_copy_disabled,
         resolved.retention_ms,
         resolved.retention_bytes,

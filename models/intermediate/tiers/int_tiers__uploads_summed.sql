@@ -42,7 +42,7 @@ uploads_summed as (
         coalesce(sum(size_bytes) filter (where decision = 'upload'), 0)
             as upload_lag_bytes,
         count_if(decision = 'upload') as upload_lag_segments,
-        min_by(max_timestamp_ms, base_offset) filter (
+        min_by(nullif(max_timestamp_ms, -1), base_offset) filter (
             where decision = 'upload'
         ) as oldest_pending_upload_at_ms
 

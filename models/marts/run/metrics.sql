@@ -128,6 +128,9 @@ of_tiers as (
 
     cross join measured
 
+    {# a broker tells of what it leads, so not of a topic that was deleted #}
+    where tier_lag.broker_id is not null
+
 ),
 
 metrics as (

@@ -25,6 +25,7 @@ _READ = (
     "state.leader_epochs",
     "state.topic_configs",
     "state.settings",
+    "state.runs",
 )
 COLUMNS = (
     "cluster_id", "subject", "decision", "reason_code", "reason_text", "start_offset", "end_offset",
@@ -90,20 +91,29 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         lag=next(iter(of_topic(lag)), None),
         state=next(iter(states), None),
         epochs=epochs[0]["epochs"] if epochs else [],
-        configs=_configs(tables, chosen, topic, [*of_topic(uploads), *of_topic(deletes)]),
+        configs=_configs(tables, chosen, topic, ids, [*of_topic(uploads), *of_topic(deletes)]),
         uploads=of_topic(uploads),
         deletes=of_topic(deletes),
     )
 
 
-def _configs(tables: Tables, cluster: str, topic: str, decided: list[Row]) -> dict[str, str]:
+def _configs(
+    tables: Tables, cluster: str, topic: str, ids: list[str], decided: list[Row]
+) -> dict[str, str]:
     """What is told of the topic, with where from; Kafka's defaults hold for the rest."""
-    at_ms = max((row["decided_at_ms"] for row in decided), default=0)
+    # a decision that says the same again keeps its instant, whatever the configs were since
+    runs = tables.rows(
+        "state.runs",
+        "where kind = 'tiers' and status = 'succeeded' and list_contains(cluster_ids, ?) "
+        "order by run_id desc limit 1",
+        [cluster],
+    )
+    at_ms = max((row["decided_at_ms"] for row in [*runs, *decided]), default=0)
     loaded = tables.rows(
         "state.topic_configs",
-        "where cluster_id = ? and topic_name = ? and valid_from_ms <= ? "
+        "where cluster_id = ? and topic_id = ? and valid_from_ms <= ? "
         "order by valid_from_ms desc limit 1",
-        [cluster, topic, at_ms],
+        [cluster, *ids[:1], at_ms],
     )
     told = {name: f"{value} (loaded)" for row in loaded for name, value in _pairs(row["configs"])}
     digests = {row["settings_hash"] for row in decided}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from moldau.loading.append import is_appended
 from moldau.runs.apply import apply
 from moldau.runs.faults import die_at, fault
-from moldau.runs.marts import APPLY_MARTS, COUNT_MARTS, DECISION_MARTS
+from moldau.runs.marts import APPLY_MARTS, CLOCK_MARTS, COUNT_MARTS, DECISION_MARTS
 from moldau.runs.run import (
     Run,
     close_run,
@@ -51,6 +51,8 @@ RECORDS = {
 }
 # kind of run -> what is measured beside the decisions, on the lists that they are made from
 MEASURES = {"tiers": ["record_tier_lag"]}
+# kind of run -> cluster and instant at which time alone changes what marts say
+AWAITS = {"tiers": ["int_tiers__instants_awaited"]}
 CHANGES = {
     "cycle": "int_groups__decisions_unrecorded",
     "sweep": "int_groups__decisions_unrecorded",
@@ -118,7 +120,8 @@ def _finish(session: Session, run: Run) -> None:
         read = versions_read(session, models)
         changes = CHANGES[run.kind]
         measured = MEASURES.get(run.kind, [])
-        session.run_models(*settings_models(session, run), *models, *measured, changes)
+        awaited = AWAITS.get(run.kind, [])
+        session.run_models(*settings_models(session, run), *models, *measured, changes, *awaited)
         run.has_changes = bool(session.sql(f"select 1 from intermediate.{changes} limit 1"))
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
@@ -139,7 +142,7 @@ def _marts(run: Run, is_applied: bool) -> dict[str, None]:
     """Those that this run changed, each once."""
     decided = DECISION_MARTS[run.kind] if run.has_changes else ()
     applied = APPLY_MARTS[run.kind] if is_applied else ()
-    return dict.fromkeys([*decided, *applied, *COUNT_MARTS[run.kind]])
+    return dict.fromkeys([*decided, *applied, *COUNT_MARTS[run.kind], *CLOCK_MARTS[run.kind]])
 
 
 def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
@@ -155,4 +158,9 @@ def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
         ):
             found[cluster].add(_COUNTED_AS.get(table, "") + decision, subjects, next_due_at_ms)
             decided_now += now
+    for view in AWAITS.get(run.kind, []):
+        for cluster, at_ms in session.sql(
+            f"select cluster_id, next_due_at_ms from intermediate.{view}"
+        ):
+            found[cluster].wait_for(at_ms)
     return found, decided_now

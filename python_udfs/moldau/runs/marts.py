@@ -50,3 +50,9 @@ APPLY_MARTS: dict[str, tuple[str, ...]] = {
 }
 # kind of run -> what counts its runs
 COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": (), "tiers": ()}
+# kind of run -> what time alone changes
+CLOCK_MARTS: dict[str, tuple[str, ...]] = {
+    "cycle": (),
+    "sweep": (),
+    "tiers": ("remote_segment_findings", "local_retention", "tier_drain"),
+}

@@ -27,8 +27,11 @@ class Decided:
 
     def add(self, name: str, subjects: int, next_due_at_ms: int | None) -> None:
         self.counts[name] += subjects
-        if next_due_at_ms is not None:
-            self.next_due_at_ms = min(next_due_at_ms, self.next_due_at_ms or next_due_at_ms)
+        self.wait_for(next_due_at_ms)
+
+    def wait_for(self, at_ms: int | None) -> None:
+        if at_ms is not None:
+            self.next_due_at_ms = min(at_ms, self.next_due_at_ms or at_ms)
 
 
 def versions_read(session: Session, models: Sequence[str]) -> dict[str, int | None]:
@@ -49,7 +52,7 @@ def note_standstills(
 
     `read`: versions of before the decision; those of what the run wrote are taken anew.
     """
-    written = [name for name in read if name.startswith("decisions.")]
+    written = [name for name in read if name.startswith(("decisions.", "history."))]
     versions = read | table_versions(session.warehouse, [*written, "state.settings"])
     quiet = {
         name: Standstill(

@@ -60,7 +60,8 @@ def what_if(
     folder = fresh_folder(session, run)
     view = DECISIONS if by_segment else LAG
     kept = []
-    for side, settings in (("now", session.settings), ("then", other)):
+    for side in ("now", "then"):
+        settings = session.settings if side == "now" else _tiered_as_now(session, other, topic)
         open_run(dataclasses.replace(session, settings=settings), run)
         kept.append(keep(session, view, folder / side))
     question = _SEGMENTS if by_segment else _PARTITIONS
@@ -89,6 +90,22 @@ def with_topic_configs(
         topics = {**cluster.topics, topic: topic_settings}
         changed[name] = cluster.model_copy(update={"topics": topics})
     return settings.model_copy(update={"clusters": settings.clusters | changed})
+
+
+def _tiered_as_now(session: Session, settings: Settings, topic: str) -> Settings:
+    """Who asks for another config does not say that the topic is not tiered.
+
+    Of a topic that nobody tells configs of, what lies in tiered storage decides.
+    """
+    for cluster, is_tiered in session.sql(
+        "select cluster_id, is_tiered from intermediate.int_tiers__topics_configured "
+        f"where topic_name = {literal(topic)} and not is_told"
+    ):
+        told = settings.cluster(cluster).topics[topic]
+        if told.remote_storage_enable is None:
+            as_now = {"remote.storage.enable": str(is_tiered).lower()}
+            settings = with_topic_configs(settings, [cluster], topic, as_now)
+    return settings
 
 
 def _clusters_with(session: Session, topic: str, scope: Sequence[str]) -> list[str]:

@@ -16,8 +16,16 @@ from kafka_metadata import (
     Segment,
 )
 from kafka_reference import Config, Partition, from_bases
-from spark_support import contents, few_marts, rows, with_clusters, writes
-from tier_support import Tiered, fold_log, fold_snapshots, fold_tiers, log_of, tiered
+from spark_support import contents, few_marts, fold, parquet_of, rows, with_clusters, writes
+from tier_support import (
+    Tiered,
+    fold_log,
+    fold_snapshots,
+    fold_tiers,
+    local_segments,
+    log_of,
+    tiered,
+)
 
 from moldau.errors import MoldauError
 from moldau.runs.compare import compare
@@ -67,7 +75,8 @@ def topics(*several: Tiered) -> dict[str, Sequence[Tiered]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def marts() -> Iterator[None]:
-    with few_marts(tiers=("tier_lag", "tier_lag_by_cluster", "metrics")):
+    names = ("tier_lag", "tier_lag_by_cluster", "metrics", "remote_segment_findings")
+    with few_marts(tiers=names):
         yield
 
 
@@ -202,6 +211,60 @@ def test_a_deleted_topic_keeps_its_sum_until_its_segments_are_gone(runs: Session
     fold_log(session, {"tier deleted": log_of([tiered("gone", partition(), told)])})
     decide(session, "tiers", ["tier deleted"], NOW_MS, is_dry_run=False)
     assert lag(session, "tier deleted", "gone") is None
+
+
+def test_a_topic_that_nobody_tells_configs_of_is_tiered_as_a_whole(runs: Session) -> None:
+    """By what lies in tiered storage of any of its partitions; to ask what-if tells nothing."""
+    session = with_clusters(runs, {"tier untold": "{}"})
+    empty = [tiered("t", partition(), (), index=index, is_told=False) for index in (0, 1)]
+    fold_tiers(session, {"tier untold": empty})
+    decide(session, "tiers", ["tier untold"], NOW_MS, is_dry_run=False)
+    assert lag(session, "tier untold", "t") is None
+    full = [tiered("t", partition(), copied("s0", 0), is_told=False), empty[1]]
+    fold_log(session, {"tier untold": log_of(full)})
+    decide(session, "tiers", ["tier untold"], NOW_MS, is_dry_run=False)
+    lags = "select partition_index, upload_tier_lag from marts.tier_lag where cluster_id ="
+    assert rows(session, f"{lags} 'tier untold' order by 1") == [(0, 200), (1, 300)]
+    first, _ = what_if(session, "t", {"retention.bytes": "0"}, ["tier untold"], NOW_MS, False)
+    assert first[3:5] == (200, 200)
+    assert first[9:11] == (0, 100), "delete_tier_lag, and what it would be"
+
+
+def test_what_a_snapshot_does_not_tell_any_more_is_decided_anew(runs: Session) -> None:
+    session = with_clusters(runs, {"tier vanished": "{}"})
+    marked = [*copied("s0", 0), Event("s0", DELETE_STARTED)]
+    gone = [
+        tiered("gone", partition(), marked, is_known=False),
+        tiered("gone", partition(), copied("s1", 0), index=1, is_known=False),
+    ]
+    fold_tiers(session, {"tier vanished": [OPEN, *gone]})
+    decide(session, "tiers", ["tier vanished"], NOW_MS, is_dry_run=False)
+    assert lag(session, "tier vanished", "open") == (300, 0, 0)
+    reasons = "select partition_index, reason_code from decisions.delete_candidates where "
+    of_gone = [(0, "DELETE_STARTED"), (1, "NO_SNAPSHOT")]
+    assert rows(session, f"{reasons} cluster_id = 'tier vanished' order by 1") == of_gone
+    none = parquet_of(session, local_segments([("tier vanished", OPEN)]))
+    fold(session, ["tier vanished"], f"select * from {none} where false", "local_segments")
+    decide(session, "tiers", ["tier vanished"], NOW_MS, is_dry_run=False)
+    assert lag(session, "tier vanished", "open") == (None, 0, 0)
+    kept = "select count(*) from decisions.upload_candidates where cluster_id = 'tier vanished'"
+    assert rows(session, kept) == [(0,)]
+    assert rows(session, f"{reasons} cluster_id = 'tier vanished' order by 1") == of_gone
+
+
+def test_a_copy_becomes_late_by_time_alone(runs: Session) -> None:
+    session = with_clusters(runs, {"tier late": "{}"})
+    started = replace(copied("s0", 0)[0], at_ms=NOW_MS)
+    fold_tiers(session, {"tier late": [tiered("t", partition(), [started])]})
+    decide(session, "tiers", ["tier late"], NOW_MS, is_dry_run=False)
+    decide(session, "tiers", ["tier late"], NOW_MS, is_dry_run=False)  # all it wrote stands still
+    found = "select finding from marts.remote_segment_findings where cluster_id = 'tier late'"
+    assert rows(session, found) == []
+    minute = NOW_MS + 60_000
+    assert idle_run(session.settings, "tiers", ["tier late"], minute, is_dry_run=False) is not None
+    assert idle_run(session.settings, "tiers", ["tier late"], minute + 1, is_dry_run=False) is None
+    decide(session, "tiers", ["tier late"], minute + 1, is_dry_run=False)
+    assert rows(session, found) == [("STUCK_COPY",)]
 
 
 def test_what_a_run_of_tiers_writes(runs: Session) -> None:

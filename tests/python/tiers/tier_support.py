@@ -68,6 +68,7 @@ class Tiered:
     partition: Partition
     events: tuple[Event, ...] = ()
     is_known: bool = True  # else no snapshot tells of it
+    is_told: bool = True  # else no configs are loaded
     is_led: bool = True  # else the snapshot knows a follower only
     followers: tuple[Partition, ...] = ()
     configs: Mapping[str, str] | None = None  # more of them
@@ -197,7 +198,7 @@ def fold_snapshots(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -
         ("partition_states", partition_states(on_brokers)),
         ("leader_epochs", leader_epochs(flat)),
         ("local_segments", local_segments(on_brokers)),
-        ("topic_configs", topic_configs(flat)),
+        ("topic_configs", topic_configs([row for row in flat if row[1].is_told])),
     ):
         fold(session, list(clusters), f"select * from {parquet_of(session, table)}", kind)
 

@@ -1,0 +1,119 @@
+with
+
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_configured') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+    where segment_state in ('COPY_SEGMENT_STARTED', 'DELETE_SEGMENT_STARTED')
+
+),
+
+segment_times as (
+
+    select * from {{ ref('int_tiers__segment_times') }}
+
+),
+
+segments_dated as (
+
+    select * from {{ ref('int_tiers__segments_dated') }}
+
+),
+
+local_segments as (
+
+    select * from {{ ref('int_tiers__local_segments_led') }}
+
+    where
+        kept_ms >= 0
+        and max_timestamp_ms >= 0
+
+),
+
+instants as (
+
+    select
+        cluster_id,
+        next_config_at_ms as instant_at_ms
+
+    from topics
+
+    union all
+
+    {# findings: late copies and deletes #}
+    select
+        segments.cluster_id,
+        if(
+            segments.segment_state = 'COPY_SEGMENT_STARTED',
+            segments.copy_started_at_ms + segment_times.copy_threshold_ms,
+            segments.delete_started_at_ms + segment_times.delete_threshold_ms
+        ) + 1 as instant_at_ms
+
+    from remote_segments as segments
+
+    inner join segment_times
+        on
+            segments.cluster_id = segment_times.cluster_id
+            and segments.topic_id = segment_times.topic_id
+
+    union all
+
+    {# local retention #}
+    select
+        cluster_id,
+        try_add(max_timestamp_ms, kept_ms + 1) as instant_at_ms
+
+    from local_segments
+
+    union all
+
+    {# the windows of rates: what leaves one #}
+    select
+        cluster_id,
+        explode(
+            flatten(
+                transform(
+                    array(600000L, 3600000L),
+                    window_ms -> array(
+                        try_add(copy_finished_at_ms, window_ms),
+                        try_add(delete_finished_at_ms, window_ms),
+                        try_add(max_timestamp_ms, window_ms)
+                    )
+                )
+            )
+        ) as instant_at_ms
+
+    from segments_dated
+
+),
+
+instants_awaited as (
+
+    select
+        clusters.cluster_id,
+        min(instants.instant_at_ms) as next_due_at_ms
+
+    from clusters
+
+    inner join instants
+        on
+            clusters.cluster_id = instants.cluster_id
+            and clusters.decided_at_ms < instants.instant_at_ms
+
+    group by clusters.cluster_id
+
+)
+
+select * from instants_awaited

@@ -1,0 +1,132 @@
+with
+
+upload_candidates as (
+
+    select * from {{ ref('stg_decisions__upload_candidates') }}
+
+),
+
+local_segments as (
+
+    select * from {{ ref('stg_state__local_segments') }}
+
+),
+
+partition_states as (
+
+    select * from {{ ref('stg_state__partition_states') }}
+
+),
+
+partitions_led as (
+
+    select * from {{ ref('int_tiers__partitions_led') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
+lag_measured as (
+
+    select * from {{ ref('int_tiers__tier_lag_latest') }}
+
+    where is_measured
+
+),
+
+without_segments as (
+
+    select
+        candidates.cluster_id,
+        candidates.topic_id,
+        candidates.partition_index
+
+    from upload_candidates as candidates
+
+    left anti join local_segments
+        on
+            candidates.cluster_id = local_segments.cluster_id
+            and candidates.topic_id = local_segments.topic_id
+            and candidates.partition_index = local_segments.partition_index
+            and candidates.broker_id = local_segments.broker_id
+
+),
+
+without_state as (
+
+    select
+        candidates.cluster_id,
+        candidates.topic_id,
+        candidates.partition_index
+
+    from upload_candidates as candidates
+
+    left anti join partition_states
+        on
+            candidates.cluster_id = partition_states.cluster_id
+            and candidates.topic_id = partition_states.topic_id
+            and candidates.partition_index = partition_states.partition_index
+            and candidates.broker_id = partition_states.broker_id
+
+    where candidates.reason_code <> 'NO_SNAPSHOT'
+
+),
+
+{# of what is led now, and of what was measured #}
+lag_compared as (
+
+    select
+        coalesce(led.cluster_id, measured.cluster_id) as cluster_id,
+        coalesce(led.topic_id, measured.topic_id) as topic_id,
+        coalesce(led.partition_index, measured.partition_index)
+            as partition_index,
+        measured.is_measured is not null as is_measured,
+        measured.delete_lag_segments > 0 as has_deletes,
+        not led.broker_id <=> measured.broker_id as is_led_otherwise,
+        led.broker_id is not null
+        and coalesce(topics.is_tiered, false) as is_tiered
+
+    from partitions_led as led
+
+    full outer join lag_measured as measured
+        on
+            led.cluster_id = measured.cluster_id
+            and led.topic_id = measured.topic_id
+            and led.partition_index = measured.partition_index
+
+    left join topics
+        on
+            led.cluster_id = topics.cluster_id
+            and led.topic_id = topics.topic_id
+
+),
+
+partitions_unsettled as (
+
+    select * from without_segments
+
+    union distinct
+
+    select * from without_state
+
+    union distinct
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index
+
+    from lag_compared
+
+    where
+        (is_measured and is_led_otherwise)
+        or (is_tiered and not is_measured)
+        or (is_measured and not is_tiered and not has_deletes)
+
+)
+
+select * from partitions_unsettled
