@@ -28,7 +28,7 @@ from measure import scratch, timed, versions, written
 from moldau.loading.journal import FOLDS
 from moldau.reading.delta import connect_duckdb
 from moldau.records import families
-from moldau.runs.decide import DECIDES, MEASURES, RECORDS
+from moldau.runs.decide import AWAITS, DECIDES, MEASURES, RECORDS
 from moldau.runs.marts import DECISION_MARTS
 from moldau.runs.run import Run, close_run, literal, open_run, settings_models
 from moldau.runs.session import Session, open_session
@@ -277,7 +277,8 @@ def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
 def decide_only(session: Session) -> None:
     run = Run(f"{next(_numbers):08d}-tiers", "tiers", ["bench"], AT_MS)
     open_run(session, run)
-    session.run_models(*settings_models(session, run), *DECIDES["tiers"], *MEASURES["tiers"])
+    decides = (*DECIDES["tiers"], *MEASURES["tiers"], *AWAITS["tiers"])
+    session.run_models(*settings_models(session, run), *decides)
     close_run(session, run, RECORDS["tiers"])
 
 
