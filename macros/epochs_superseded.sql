@@ -12,6 +12,7 @@ epochs_finished as (
         partition_index,
         segment_state,
         finished_log_offset,
+        copy_finished_at_ms,
         inline({{ offsets_by_epoch(segments) }})
 
     from {{ segments }}
@@ -49,7 +50,8 @@ stepping_back as (
 
 successors_found as (
 
-    select
+    {# Spark would send all segments to each worker, for it does not know that few step back #}
+    select /*+ merge(newer) */
         older.cluster_id,
         older.segment_id,
         older.leader_epoch,
@@ -58,7 +60,7 @@ successors_found as (
         min(
             if(
                 not newer.is_furthest and newer.start_offset = older.start_offset,
-                struct(newer.finished_log_offset, newer.segment_id),
+                struct(newer.finished_log_offset, newer.segment_id, newer.copy_finished_at_ms),
                 null
             )
         ) as overwriting
@@ -89,6 +91,7 @@ epochs_superseded as (
         segment_id,
         leader_epoch,
         overwriting.segment_id as next_segment_id,
+        overwriting.copy_finished_at_ms as replaced_at_ms,
         {# what is marked for deletion is listed again #}
         segment_state = 'COPY_SEGMENT_FINISHED'
         and coalesce(overwriting.finished_log_offset < coalesce(moved_log_offset, overwriting.finished_log_offset + 1), false)

@@ -57,6 +57,7 @@ RUN_MARTS = {"table_status", "last_run"}
 STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
 # words that stand before a parenthesis and call nothing, and functions that only SQL has
 NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
+NOT_PYTHON |= {"merge"}  # a hint
 NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists", "map"}
 
 

@@ -51,6 +51,26 @@ epochs_copied as (
 
 ),
 
+{# once an epoch: what is joined is to be short #}
+highest_by_epoch as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        leader_epoch,
+        max(last_offset) as last_offset
+
+    from epochs_copied
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index,
+        leader_epoch
+
+),
+
 newest_copied as (
 
     select
@@ -62,7 +82,7 @@ newest_copied as (
 
     from epochs_led as led
 
-    left join epochs_copied as copied
+    left join highest_by_epoch as copied
         on
             led.cluster_id = copied.cluster_id
             and led.topic_id = copied.topic_id

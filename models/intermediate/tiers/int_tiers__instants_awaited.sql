@@ -34,11 +34,19 @@ segments_dated as (
 
 local_segments as (
 
-    select * from {{ ref('int_tiers__local_segments_led') }}
+    select
+        cluster_id,
+        topic_id,
+        inline(segments)
+            as (
+                base_offset,
+                size_bytes,
+                max_timestamp_ms,
+                is_active,
+                record_count
+            )
 
-    where
-        kept_ms >= 0
-        and max_timestamp_ms >= 0
+    from {{ ref('stg_state__local_segments') }}
 
 ),
 
@@ -70,12 +78,24 @@ instants as (
 
     union all
 
-    {# local retention #}
+    {# local retention, which is the topic's where nothing is copied #}
     select
-        cluster_id,
-        try_add(max_timestamp_ms, kept_ms + 1) as instant_at_ms
+        local_segments.cluster_id,
+        explode(
+            transform(
+                array(topics.local_retention_ms, topics.retention_ms),
+                kept_ms -> try_add(
+                    local_segments.max_timestamp_ms, try_add(kept_ms, 1L)
+                )
+            )
+        ) as instant_at_ms
 
     from local_segments
+
+    inner join topics
+        on
+            local_segments.cluster_id = topics.cluster_id
+            and local_segments.topic_id = topics.topic_id
 
     union all
 

@@ -18,6 +18,27 @@ segment_epochs as (
 
 {{ epochs_led('partitions_led', told=['local_log_start_offset']) }},
 
+{# once an epoch: what is joined is to be short #}
+copied_by_epoch as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        leader_epoch,
+        min(if(listing <> 'none', start_offset, null)) as start_offset,
+        max(if(is_finished, last_offset, null)) as last_offset
+
+    from segment_epochs
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index,
+        leader_epoch
+
+),
+
 {# deleting lowers no copied offset #}
 offsets_found as (
 
@@ -28,22 +49,22 @@ offsets_found as (
         any_value(led.local_log_start_offset) as local_log_start_offset,
         min(
             if(
-                segments.listing <> 'none',
-                struct(led.leader_epoch, segments.start_offset),
+                copied.start_offset is not null,
+                struct(led.leader_epoch, copied.start_offset),
                 null
             )
         ) as first_listed,
-        {{ highest_copied('segments', 'led', 'segments.is_finished') }}
+        {{ highest_copied('copied', 'led', 'copied.last_offset is not null') }}
             as highest
 
     from epochs_led as led
 
-    left join segment_epochs as segments
+    left join copied_by_epoch as copied
         on
-            led.cluster_id = segments.cluster_id
-            and led.topic_id = segments.topic_id
-            and led.partition_index = segments.partition_index
-            and led.leader_epoch = segments.leader_epoch
+            led.cluster_id = copied.cluster_id
+            and led.topic_id = copied.topic_id
+            and led.partition_index = copied.partition_index
+            and led.leader_epoch = copied.leader_epoch
 
     group by
         led.cluster_id,

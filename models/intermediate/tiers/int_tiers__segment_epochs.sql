@@ -45,7 +45,7 @@ segment_epochs as (
             else 'indexed'
         end as listing,
         superseded.next_segment_id,
-        next_segments.copy_finished_at_ms as replaced_at_ms
+        superseded.replaced_at_ms
 
     from epochs_exploded
 
@@ -54,11 +54,6 @@ segment_epochs as (
             epochs_exploded.cluster_id = superseded.cluster_id
             and epochs_exploded.segment_id = superseded.segment_id
             and epochs_exploded.leader_epoch = superseded.leader_epoch
-
-    left join segments as next_segments
-        on
-            superseded.cluster_id = next_segments.cluster_id
-            and superseded.next_segment_id = next_segments.segment_id
 
 )
 

@@ -27,6 +27,7 @@ segments_in_scope as (
         segments.leader_epochs,
         segments.started_broker_id,
         segments.delete_started_at_ms,
+        segments.copy_finished_at_ms,
         segments.finished_log_offset
 
     from {{ ref('stg_state__remote_segments') }} as segments
