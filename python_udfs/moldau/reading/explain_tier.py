@@ -78,12 +78,14 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         if row["cluster_id"] == chosen
     ]
     # of a topic that was created again the one that is there
-    ids = [r["topic_id"] for r in [*states, *lag, *deletes, *uploads] if r["cluster_id"] == chosen]
+    known = [*states, *lag, *deletes, *uploads]
+    topic_id = next(row["topic_id"] for row in known if row["cluster_id"] == chosen)
 
     def of_topic(rows: list[Row]) -> list[Row]:
-        return [r for r in rows if r["cluster_id"] == chosen and r["topic_id"] in ids[:1]]
+        return [r for r in rows if r["cluster_id"] == chosen and r["topic_id"] == topic_id]
 
     epochs = of_topic(tables.rows("state.leader_epochs", key, values))
+    decided = [*of_topic(uploads), *of_topic(deletes)]
     return TierExplanation(
         cluster_id=chosen,
         topic_name=topic,
@@ -91,14 +93,14 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         lag=next(iter(of_topic(lag)), None),
         state=next(iter(states), None),
         epochs=epochs[0]["epochs"] if epochs else [],
-        configs=_configs(tables, chosen, topic, ids, [*of_topic(uploads), *of_topic(deletes)]),
+        configs=_configs(tables, chosen, topic, topic_id, decided),
         uploads=of_topic(uploads),
         deletes=of_topic(deletes),
     )
 
 
 def _configs(
-    tables: Tables, cluster: str, topic: str, ids: list[str], decided: list[Row]
+    tables: Tables, cluster: str, topic: str, topic_id: str, decided: list[Row]
 ) -> dict[str, str]:
     """What is told of the topic, with where from; Kafka's defaults hold for the rest."""
     # a decision that says the same again keeps its instant, whatever the configs were since
@@ -113,7 +115,7 @@ def _configs(
         "state.topic_configs",
         "where cluster_id = ? and topic_id = ? and valid_from_ms <= ? "
         "order by valid_from_ms desc limit 1",
-        [cluster, *ids[:1], at_ms],
+        [cluster, topic_id, at_ms],
     )
     told = {name: f"{value} (loaded)" for row in loaded for name, value in _pairs(row["configs"])}
     digests = {row["settings_hash"] for row in decided}
