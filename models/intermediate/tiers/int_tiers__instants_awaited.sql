@@ -37,14 +37,7 @@ local_segments as (
     select
         cluster_id,
         topic_id,
-        inline(segments)
-            as (
-                base_offset,
-                size_bytes,
-                max_timestamp_ms,
-                is_active,
-                record_count
-            )
+        explode(segments.max_timestamp_ms) as max_timestamp_ms
 
     from {{ ref('stg_state__local_segments') }}
 
@@ -63,11 +56,9 @@ instants as (
     {# findings: late copies and deletes #}
     select
         segments.cluster_id,
-        if(
-            segments.segment_state = 'COPY_SEGMENT_STARTED',
-            segments.copy_started_at_ms + segment_times.copy_threshold_ms,
-            segments.delete_started_at_ms + segment_times.delete_threshold_ms
-        ) + 1 as instant_at_ms
+        {{ waits_since_ms('segments') }}
+        + {{ may_wait_ms('segments', 'segment_times') }}
+        + 1 as instant_at_ms
 
     from remote_segments as segments
 
@@ -105,7 +96,7 @@ instants as (
         explode(
             flatten(
                 transform(
-                    array(600000L, 3600000L),
+                    {{ rate_windows_ms() }},
                     window_ms -> array(
                         try_add(copy_finished_at_ms, window_ms),
                         try_add(delete_finished_at_ms, window_ms),

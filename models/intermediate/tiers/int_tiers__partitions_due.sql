@@ -26,12 +26,6 @@ decided as (
 
 ),
 
-partitions_led as (
-
-    select * from {{ ref('int_tiers__partitions_led') }}
-
-),
-
 come_due as (
 
     select
@@ -45,15 +39,8 @@ come_due as (
     inner join clusters
         on decided.cluster_id = clusters.cluster_id
 
-    left join partitions_led
-        on
-            decided.cluster_id = partitions_led.cluster_id
-            and decided.topic_id = partitions_led.topic_id
-            and decided.partition_index = partitions_led.partition_index
-
     where
         {{ is_decision_stale('decided', 'clusters') }}
-        or (decided.is_seen and partitions_led.epochs is null)
         {# a run that was killed after it had decided #}
         or decided.run_id = clusters.run_id
 

@@ -49,7 +49,9 @@ partitions_led as (
         leaders_chosen.log_end_offset,
         leaders_chosen.taken_at_ms,
         leader_epochs.epochs,
-        {{ epochs_with_records('leader_epochs.epochs') }} as lineage
+        {{ epochs_with_records('leader_epochs.epochs') }} as lineage,
+        leader_epochs.epochs is not null
+        and leaders_chosen.log_end_offset is not null as has_lineage
 
     from leaders_chosen
 

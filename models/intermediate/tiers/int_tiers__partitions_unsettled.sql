@@ -18,6 +18,14 @@ partition_states as (
 
 ),
 
+partitions_decided as (
+
+    select * from {{ ref('int_tiers__partitions_decided') }}
+
+    where is_seen
+
+),
+
 partitions_led as (
 
     select * from {{ ref('int_tiers__partitions_led') }}
@@ -34,11 +42,9 @@ lag_measured as (
 
     select * from {{ ref('int_tiers__tier_lag_latest') }}
 
-    where is_measured
-
 ),
 
-without_segments as (
+without_snapshot as (
 
     select
         candidates.cluster_id,
@@ -47,32 +53,44 @@ without_segments as (
 
     from upload_candidates as candidates
 
-    left anti join local_segments
+    left join local_segments
         on
             candidates.cluster_id = local_segments.cluster_id
             and candidates.topic_id = local_segments.topic_id
             and candidates.partition_index = local_segments.partition_index
             and candidates.broker_id = local_segments.broker_id
 
-),
-
-without_state as (
-
-    select
-        candidates.cluster_id,
-        candidates.topic_id,
-        candidates.partition_index
-
-    from upload_candidates as candidates
-
-    left anti join partition_states
+    left join partition_states
         on
             candidates.cluster_id = partition_states.cluster_id
             and candidates.topic_id = partition_states.topic_id
             and candidates.partition_index = partition_states.partition_index
             and candidates.broker_id = partition_states.broker_id
 
-    where candidates.reason_code <> 'NO_SNAPSHOT'
+    where
+        local_segments.cluster_id is null
+        or (
+            partition_states.cluster_id is null
+            and candidates.reason_code <> 'NO_SNAPSHOT'
+        )
+
+),
+
+without_lineage as (
+
+    select
+        decided.cluster_id,
+        decided.topic_id,
+        decided.partition_index
+
+    from partitions_decided as decided
+
+    left anti join partitions_led as led
+        on
+            decided.cluster_id = led.cluster_id
+            and decided.topic_id = led.topic_id
+            and decided.partition_index = led.partition_index
+            and led.epochs is not null
 
 ),
 
@@ -84,7 +102,7 @@ lag_compared as (
         coalesce(led.topic_id, measured.topic_id) as topic_id,
         coalesce(led.partition_index, measured.partition_index)
             as partition_index,
-        measured.is_measured is not null as is_measured,
+        coalesce(measured.is_measured, false) as is_measured,
         measured.delete_lag_segments > 0 as has_deletes,
         not led.broker_id <=> measured.broker_id as is_led_otherwise,
         led.broker_id is not null
@@ -107,11 +125,11 @@ lag_compared as (
 
 partitions_unsettled as (
 
-    select * from without_segments
+    select * from without_snapshot
 
     union distinct
 
-    select * from without_state
+    select * from without_lineage
 
     union distinct
 

@@ -20,7 +20,7 @@ topics as (
 
 windows as (
 
-    select explode(array(600000L, 3600000L)) as window_ms
+    select explode({{ rate_windows_ms() }}) as window_ms
 
 ),
 

@@ -41,21 +41,9 @@ segments_aged as (
         segments.started_broker_id,
         led.broker_id as leader_broker_id,
         deletes_not_retried.segment_id is not null as is_not_retried,
-        if(
-            segments.segment_state = 'COPY_SEGMENT_STARTED',
-            segments.copy_started_at_ms,
-            segments.delete_started_at_ms
-        ) as since_at_ms,
-        clusters.decided_at_ms - if(
-            segments.segment_state = 'COPY_SEGMENT_STARTED',
-            segments.copy_started_at_ms,
-            segments.delete_started_at_ms
-        ) as age_ms,
-        if(
-            segments.segment_state = 'COPY_SEGMENT_STARTED',
-            segment_times.copy_threshold_ms,
-            segment_times.delete_threshold_ms
-        ) as threshold_ms
+        {{ waits_since_ms('segments') }} as since_at_ms,
+        clusters.decided_at_ms - {{ waits_since_ms('segments') }} as age_ms,
+        {{ may_wait_ms('segments', 'segment_times') }} as threshold_ms
 
     from remote_segments as segments
 

@@ -17,8 +17,7 @@ partitions_led as (
         led.broker_id,
         led.log_start_offset,
         led.log_end_offset,
-        led.lineage is not null
-        and led.log_end_offset is not null as has_lineage,
+        led.has_lineage,
         get(led.epochs, 0).leader_epoch as earliest_epoch,
         get(led.lineage, 0).leader_epoch as first_epoch,
         {{ lineage_by_epoch('led') }} as lineage_by_epoch

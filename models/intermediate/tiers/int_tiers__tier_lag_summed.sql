@@ -88,10 +88,7 @@ tier_lag_summed as (
         uploads.upload_lag_bytes,
         uploads.upload_lag_segments,
         if(
-            (
-                partitions_led.lineage is null
-                or partitions_led.log_end_offset is null
-            )
+            not coalesce(partitions_led.has_lineage, false)
             and not coalesce(deletes.is_topic_deleted, false),
             null,
             coalesce(deletes.delete_tier_lag, 0)
