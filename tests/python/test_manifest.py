@@ -222,6 +222,14 @@ def test_compiled_text_does_not_depend_on_a_rule_set(
         assert not re.search(forbidden, " ".join(model.jinja)), model.name
 
 
+def test_no_window_shrinks_row_by_row(models: list[Model]) -> None:
+    """Spark computes a frame anew for every row when its start moves and its end does not."""
+    macros = {path.stem: path.read_text() for path in (ROOT / "macros").glob("*.sql")}
+    for name, text in (macros | {m.name: m.node.raw_code for m in models}).items():
+        whole = re.sub(r"unbounded preceding\s+and unbounded following", "", text)
+        assert "unbounded following" not in whole, name
+
+
 def test_models_are_short(models: list[Model]) -> None:
     lines = {model.name: len(model.node.raw_code.splitlines()) for model in models}
     assert {name: count for name, count in lines.items() if count > 150} == {}

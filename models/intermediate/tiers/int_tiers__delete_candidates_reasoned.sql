@@ -115,7 +115,7 @@ delete_candidates_reasoned as (
         segment_state,
         if(is_walked, walk_position, null) as walk_position,
         {{ delete_lag('current row') }} as lag_before,
-        {{ delete_lag('1 following') }} as lag_after,
+        {{ delete_lag('1 preceding') }} as lag_after,
         is_chosen and is_walked and not is_behind_stop as is_in_walk,
         may_be_over_deleted and reason_code = 'RETENTION_SIZE'
             as is_over_deleted,

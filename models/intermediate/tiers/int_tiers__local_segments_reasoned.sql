@@ -62,8 +62,8 @@ bytes_summed as (
         *,
         sum(if(is_before_start, 0, size_bytes)) over (
             partition by cluster_id, topic_id, partition_index
-            order by base_offset
-            rows between current row and unbounded following
+            order by base_offset desc
+            rows between unbounded preceding and current row
         ) - size_bytes as bytes_after
 
     from start_passed

@@ -55,8 +55,8 @@ segments_joined as (
                     local_segments.topic_id,
                     local_segments.partition_index,
                     local_segments.broker_id
-                order by local_segments.base_offset asc
-                rows between 1 following and unbounded following
+                order by local_segments.base_offset desc
+                rows between unbounded preceding and 1 preceding
             ),
             0
         ) as bytes_after,
