@@ -227,6 +227,7 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
         yield session
+        session.spark.stop()  # the next warehouse needs a session of its own
 
 
 def bench(session: Session, segments: int, partitions: int, runs: int) -> None:

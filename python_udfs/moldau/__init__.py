@@ -15,13 +15,15 @@ __version__ = "0.1.0"
 def connect(warehouse: str | Path = "warehouse") -> SparkSession:
     """A Spark session with every table of the warehouse registered, for notebooks.
 
-    Reads only: nothing is created. Raises MoldauError when there is no warehouse, a table is
-    damaged, or Java is missing.
+    Reads only: nothing is created. One warehouse a process, until `spark.stop()`. Raises
+    MoldauError when there is no warehouse, another one is open, a table is damaged, or Java is
+    missing.
     """
     from moldau.engine.spark import start
-    from moldau.warehouse.create import register
+    from moldau.warehouse.create import check, register
 
     folder = Path(warehouse).resolve()
+    check(folder)
     spark = start(folder)
     register(spark, folder)
     return spark

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from moldau.engine.jars import jars_folder
 from moldau.engine.java import find_java
 from moldau.engine.profile import spark_settings
+from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SMALL_BYTES = 8 * 1024 * 1024  # below this neither compiler pays: Spark's to Java, Java's second
+_opened: Path | None = None  # the warehouse whose tables the session's catalog names
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
@@ -26,8 +28,18 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
     """Start Spark for this warehouse, or give the running session.
 
     `is_brief`: for little work, so that time spent on optimizing code is lost.
-    Raises MoldauError when Java is missing or too old or the jars cannot be had.
+    Raises MoldauError when Java is missing or too old, the jars cannot be had, or the session
+    is another warehouse's: its tables have the same names.
     """
+    global _opened
+    from pyspark import SparkContext
+
+    if SparkContext._active_spark_context is not None and _opened not in (None, warehouse):
+        raise MoldauError(
+            f"Spark has {_opened} open in this process: end it with spark.stop(), or open "
+            f"{warehouse} in another process"
+        )
+    _opened = warehouse
     find_java()
     if is_brief:
         os.environ.setdefault("MOLDAU_JAVA_OPTIONS", BRIEF_OPTIONS)

@@ -45,17 +45,19 @@ def create(spark: SparkSession, warehouse: Path) -> list[Table]:
     ]
 
 
-def register(spark: SparkSession, warehouse: Path) -> None:
-    """Register every table of a warehouse that exists; nothing is created.
-
-    Raises MoldauError when there is none, or when a table is missing or damaged.
-    """
+def check(warehouse: Path) -> None:
+    """Raise MoldauError when there is no warehouse, or when a table is missing or damaged."""
     if not is_initialised(warehouse):
         raise MoldauError(f"{warehouse} is not a warehouse: `moldau init` creates one")
     for table in tables().values():
         damage = find_damage(warehouse, table)
         if damage:
             raise MoldauError(damage)
+
+
+def register(spark: SparkSession, warehouse: Path) -> None:
+    """Register every table of a warehouse that exists; nothing is created."""
+    for table in tables().values():
         register_table(spark, warehouse, table.database, table.name)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import moldau
+from moldau.engine.spark import start
 from moldau.errors import MoldauError
 from moldau.runs.session import Session
 from moldau.warehouse.contracts import tables
@@ -90,3 +92,19 @@ def test_a_damaged_warehouse_is_refused_and_left_alone(
     with pytest.raises(MoldauError, match=first.full_name):
         create(session.spark, warehouse)
     assert sorted(warehouse.rglob("*.json")) == before
+
+
+def test_what_is_no_warehouse_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MoldauError, match=f"{tmp_path} is not a warehouse"):
+        moldau.connect(tmp_path)
+
+
+def test_a_session_is_of_one_warehouse(session: Session, tmp_path: Path) -> None:
+    """Else a notebook that turns to another warehouse would go on reading this one."""
+    with pytest.raises(MoldauError, match=f"has {session.warehouse} open in this process"):
+        start(tmp_path)
+    tables_open = {
+        row.tableName
+        for row in moldau.connect(session.warehouse).sql("show tables in state").collect()
+    }
+    assert "runs" in tables_open
