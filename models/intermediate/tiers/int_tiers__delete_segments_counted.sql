@@ -1,8 +1,8 @@
 with
 
-segments_listed as (
+segments_placed as (
 
-    select * from {{ ref('int_tiers__delete_segments_listed') }}
+    select * from {{ ref('int_tiers__delete_segments_placed') }}
 
 ),
 
@@ -13,20 +13,19 @@ segments_walked as (
 
     select
         *,
-        epochs > 0 and earlier_epochs = epochs as is_unreferenced,
         case
             when shown not in ('in_run', 'after_run') then 0
-            when earlier_epochs = epochs then 0
+            when is_unreferenced then 0
+            when is_retried and is_earlier then epochs
             when
                 is_retried
                 and (is_of_run or (is_live and is_walked and is_chosen))
                 then greatest(lineage_epochs, 1)
-            when is_of_run then 1
-            when is_live and is_chosen and reason_code = 'LOG_START' then 1
+            when is_of_run or is_earlier or is_passed then 1
             else 0
         end as times_walked
 
-    from segments_listed
+    from segments_placed
 
 ),
 
@@ -53,6 +52,7 @@ segments_cleaned as (
         case
             when shown = 'unwritten' then 0
             when left_to_walk > 0 then 0
+            when is_earlier and not is_unreferenced then 0
             when is_live or (is_of_run and is_unreferenced) then earlier_epochs
             else 0
         end as times_cleaned

@@ -39,7 +39,10 @@ delete_segments_listed as (
         segments_kept.topic_name,
         segments_kept.shown,
         segments_kept.segments_live,
+        segments_kept.earliest_offset,
+        segments_kept.end_offset,
         segments_kept.size_bytes,
+        segments_kept.delete_started_log_offset,
         segments_kept.is_live,
         segments_kept.is_of_run_shown as is_of_run,
         if(segments_kept.is_of_run_shown, segments_kept.times_deleted, 0)

@@ -84,7 +84,10 @@ local_segments_closed as (
             and followed.broker_id = upload_candidates.broker_id
             and followed.base_offset = upload_candidates.base_offset
 
-    where not followed.is_active
+    {# the last segment is the active one, whatever the file says of it #}
+    where
+        not followed.is_active
+        and followed.successor is not null
 
 )
 

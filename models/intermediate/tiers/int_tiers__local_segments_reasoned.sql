@@ -17,11 +17,8 @@ segments_judged as (
             false
         ) as is_in_reach,
         coalesce(next_base_offset - 1 <= copied_offset, false) as is_uploaded,
-        coalesce(
-            next_base_offset
-            <= if(is_copy_disabled, log_start_offset, local_log_start_offset),
-            false
-        ) as is_behind_start,
+        coalesce(next_base_offset <= local_log_start_offset, false)
+            as is_behind_start,
         coalesce(log_start_offset >= next_base_offset, false) as is_cut_off,
         coalesce(
             max_timestamp_ms >= 0
