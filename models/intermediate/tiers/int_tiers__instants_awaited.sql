@@ -16,8 +16,6 @@ remote_segments as (
 
     select * from {{ ref('stg_state__remote_segments') }}
 
-    where segment_state in ('COPY_SEGMENT_STARTED', 'DELETE_SEGMENT_STARTED')
-
 ),
 
 segment_times as (
@@ -66,6 +64,27 @@ instants as (
         on
             segments.cluster_id = segment_times.cluster_id
             and segments.topic_id = segment_times.topic_id
+
+    where
+        segments.segment_state
+        in ('COPY_SEGMENT_STARTED', 'DELETE_SEGMENT_STARTED')
+
+    union all
+
+    {# gauges: the broker's next run after a change #}
+    select
+        segments.cluster_id,
+        explode(
+            array(
+                segments.copy_started_at_ms + clusters.task_interval_ms,
+                segments.event_at_ms + clusters.task_interval_ms
+            )
+        ) as instant_at_ms
+
+    from remote_segments as segments
+
+    inner join clusters
+        on segments.cluster_id = clusters.cluster_id
 
     union all
 

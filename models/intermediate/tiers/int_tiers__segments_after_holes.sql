@@ -4,7 +4,9 @@ segment_epochs as (
 
     select * from {{ ref('int_tiers__segment_epochs') }}
 
-    where segment_state = 'COPY_SEGMENT_FINISHED'
+    where
+        segment_state = 'COPY_SEGMENT_FINISHED'
+        and listing <> 'none'
 
 ),
 

@@ -70,7 +70,8 @@ segments_dated as (
         if(finished_log_offset is null, null, start_offset) as base_offset,
         if(finished_log_offset is null, null, end_offset + 1)
             as next_base_offset,
-        end_offset + 1 - start_offset as offset_count,
+        if(finished_log_offset is null, 0, end_offset + 1 - start_offset)
+            as offset_count,
         copy_finished_at_ms,
         {# removing what a failed copy left is no progress #}
         if(finished_log_offset is null, null, delete_finished_at_ms)

@@ -1,10 +1,25 @@
 with
 
+segment_epochs as (
+
+    select * from {{ ref('int_tiers__segment_epochs') }}
+
+),
+
+{# what is in no epoch's list counts in no total #}
 remote_segments as (
 
-    select * from {{ ref('stg_state__remote_segments') }}
+    select segments.*
 
-    where segment_state = 'COPY_SEGMENT_FINISHED'
+    from {{ ref('stg_state__remote_segments') }} as segments
+
+    left semi join segment_epochs
+        on
+            segments.cluster_id = segment_epochs.cluster_id
+            and segments.segment_id = segment_epochs.segment_id
+            and segment_epochs.listing <> 'none'
+
+    where segments.segment_state = 'COPY_SEGMENT_FINISHED'
 
 ),
 

@@ -88,8 +88,11 @@ tier_lag_summed as (
         uploads.upload_lag_bytes,
         uploads.upload_lag_segments,
         if(
-            not coalesce(partitions_led.has_lineage, false)
-            and not coalesce(deletes.is_topic_deleted, false),
+            not coalesce(topics.is_tiered, true)
+            or (
+                not coalesce(partitions_led.has_lineage, false)
+                and not coalesce(deletes.is_topic_deleted, false)
+            ),
             null,
             coalesce(deletes.delete_tier_lag, 0)
         ) as delete_tier_lag,

@@ -14,33 +14,38 @@ tier_lag as (
 
 ),
 
-lags_exploded as (
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
+{# null = not known; where copying is switched off nothing waits #}
+lags as (
 
     select
-        cluster_id,
-        topic_id,
-        partition_index,
-        topic_name,
-        broker_id,
+        tier_lag.cluster_id,
+        tier_lag.topic_id,
+        tier_lag.partition_index,
+        tier_lag.topic_name,
+        tier_lag.broker_id,
         explode(
             map(
-                'RemoteCopyLagBytes', upload_lag_bytes,
-                'RemoteCopyLagSegments', upload_lag_segments,
-                'RemoteDeleteLagBytes', delete_lag_bytes,
-                'RemoteDeleteLagSegments', delete_lag_segments
+                'RemoteCopyLagBytes',
+                if(topics.is_copy_disabled, 0, tier_lag.upload_lag_bytes),
+                'RemoteCopyLagSegments',
+                if(topics.is_copy_disabled, 0, tier_lag.upload_lag_segments),
+                'RemoteDeleteLagBytes', tier_lag.delete_lag_bytes,
+                'RemoteDeleteLagSegments', tier_lag.delete_lag_segments
             )
         ) as (metric_name, lag)
 
     from tier_lag
 
-),
-
-{# null = not known #}
-lags as (
-
-    select * from lags_exploded
-
-    where lag is not null
+    left join topics
+        on
+            tier_lag.cluster_id = topics.cluster_id
+            and tier_lag.topic_id = topics.topic_id
 
 ),
 
@@ -55,8 +60,9 @@ values_joined as (
         coalesce(gauges.topic_name, lags.topic_name) as topic_name,
         coalesce(gauges.broker_id, lags.broker_id) as broker_id,
         gauges.kafka_value,
-        coalesce(lags.lag, 0) as moldau_value,
-        coalesce(gauges.kafka_value, 0) - coalesce(lags.lag, 0) as difference,
+        lags.lag as moldau_value,
+        coalesce(gauges.kafka_value, 0) - lags.lag as difference,
+        lags.lag is null as is_lag_unknown,
         gauges.cluster_id is null as has_no_gauge,
         coalesce(gauges.is_stale_until_run_ends, false)
             as is_stale_until_run_ends,
@@ -90,15 +96,20 @@ values_joined as (
             and gauges.partition_index = lags.partition_index
             and gauges.metric_name = lags.metric_name
 
+    where
+        gauges.cluster_id is not null
+        or lags.lag is not null
+
 ),
 
 kafka_gauge_comparison as (
 
     select
         *,
-        difference = 0 as is_equal,
+        coalesce(difference = 0, false) as is_equal,
         filter(
             array(
+                if(is_lag_unknown, 'is_lag_unknown', null),
                 if(has_no_gauge, 'has_no_gauge', null),
                 if(is_stale_until_run_ends, 'is_stale_until_run_ends', null),
                 if(
@@ -126,7 +137,7 @@ kafka_gauge_comparison as (
                 if(counts_straddling_epoch, 'counts_straddling_epoch', null),
                 if(counts_unbreached, 'counts_unbreached', null)
             ),
-            cause -> cause is not null and difference <> 0
+            cause -> cause is not null and not difference <=> 0
         ) as causes
 
     from values_joined

@@ -15,8 +15,9 @@ kafka_gauges_by_broker as (
         broker_id,
         metric_name,
         sum(kafka_value) as kafka_value,
-        sum(moldau_value) as moldau_value,
-        sum(difference) as difference,
+        if(bool_or(moldau_value is null), null, sum(moldau_value))
+            as moldau_value,
+        if(bool_or(difference is null), null, sum(difference)) as difference,
         sum(partitions_that_differ) as partitions_that_differ,
         array_sort(array_distinct(flatten(collect_list(causes)))) as causes
 

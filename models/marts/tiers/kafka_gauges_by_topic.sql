@@ -19,8 +19,9 @@ kafka_gauges_by_topic as (
         metric_name,
         topic_name,
         sum(kafka_value) as kafka_value,
-        sum(moldau_value) as moldau_value,
-        sum(difference) as difference,
+        if(bool_or(moldau_value is null), null, sum(moldau_value))
+            as moldau_value,
+        if(bool_or(difference is null), null, sum(difference)) as difference,
         count_if(not is_equal) as partitions_that_differ,
         array_sort(array_distinct(flatten(collect_list(causes)))) as causes
 

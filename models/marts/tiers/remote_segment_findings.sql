@@ -76,7 +76,7 @@ findings as (
         null as last_missing_offset,
         if(
             other_segment_id is null,
-            'of no epoch of the lineage and not below it: nothing deletes it',
+            'of no epoch of the lineage: only when all are later it is deleted',
             'overwritten by a segment that ends earlier: nothing deletes it'
         ) as detail_text
 

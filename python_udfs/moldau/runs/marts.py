@@ -54,5 +54,12 @@ COUNT_MARTS: dict[str, tuple[str, ...]] = {"cycle": ("metrics",), "sweep": (), "
 CLOCK_MARTS: dict[str, tuple[str, ...]] = {
     "cycle": (),
     "sweep": (),
-    "tiers": ("remote_segment_findings", "local_retention", "tier_drain"),
+    "tiers": (
+        "remote_segment_findings",
+        "local_retention",
+        "tier_drain",
+        "kafka_gauge_comparison",
+        "kafka_gauges_by_topic",
+        "kafka_gauges_by_broker",
+    ),
 }
