@@ -2,6 +2,12 @@
 
 with
 
+partitions_known as (
+
+    select * from {{ ref('int_tiers__partitions_known') }}
+
+),
+
 partitions_led as (
 
     select * from {{ ref('int_tiers__partitions_led') }}
@@ -34,6 +40,12 @@ segments_counted as (
 
 ),
 
+log_starts_moved as (
+
+    select * from {{ ref('int_tiers__log_starts_moved') }}
+
+),
+
 metadata_topics as (
 
     select
@@ -48,32 +60,6 @@ metadata_topics as (
 
 ),
 
-partitions_known as (
-
-    select
-        partitions_led.cluster_id,
-        partitions_led.topic_id,
-        partitions_led.partition_index
-
-    from partitions_led
-
-    left semi join topics
-        on
-            partitions_led.cluster_id = topics.cluster_id
-            and partitions_led.topic_id = topics.topic_id
-            and topics.is_tiered
-
-    union distinct
-
-    select
-        cluster_id,
-        topic_id,
-        partition_index
-
-    from segments_counted
-
-),
-
 tier_partitions as (
 
     select
@@ -84,6 +70,11 @@ tier_partitions as (
         led.broker_id,
         led.leader_epoch,
         led.log_start_offset,
+        if(
+            led.broker_id is null,
+            null,
+            greatest(led.log_start_offset, moved.log_start_offset)
+        ) as log_start_after,
         led.local_log_start_offset,
         led.last_stable_offset,
         led.high_watermark,
@@ -103,6 +94,14 @@ tier_partitions as (
             {{ metadata_partition_index('known', 'metadata_topics') }}
         ) as metadata_partition_index,
         led.lineage,
+        topics.is_tiered,
+        topics.is_copy_disabled,
+        topics.retention_ms,
+        topics.retention_bytes,
+        topics.local_retention_ms,
+        topics.local_retention_bytes,
+        topics.copy_lag_ms,
+        topics.copy_lag_bytes,
         {{ instant('led.taken_at_ms') }} as taken_at
 
     from partitions_known as known
@@ -124,6 +123,17 @@ tier_partitions as (
             known.cluster_id = lineage.cluster_id
             and known.topic_id = lineage.topic_id
             and known.partition_index = lineage.partition_index
+
+    left join log_starts_moved as moved
+        on
+            known.cluster_id = moved.cluster_id
+            and known.topic_id = moved.topic_id
+            and known.partition_index = moved.partition_index
+
+    left join topics
+        on
+            known.cluster_id = topics.cluster_id
+            and known.topic_id = topics.topic_id
 
     left join metadata_topics
         on known.cluster_id = metadata_topics.cluster_id

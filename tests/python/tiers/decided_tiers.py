@@ -23,6 +23,7 @@ class Decided:
     uploads: Mapping[Key, Mapping[int, Decision]]  # by base offset
     deletes: Mapping[Key, Mapping[str, Decision]]  # by segment id
     lags: Mapping[Key, Mapping[str, Any]]  # the row of marts.tier_lag by column
+    partitions: Mapping[Key, Mapping[str, Any]]  # the row of marts.tier_partitions by column
     on_followers: set[tuple[str, str]]  # decision and reason of their local segments
 
 
@@ -37,7 +38,7 @@ def decide_tiers(
     settings = {cluster: settings_of(rules) for cluster, (rules, _) in several.items()}
     configured = with_clusters(session, settings)
     fold_tiers(configured, {cluster: topics for cluster, (_, topics) in several.items()})
-    with few_marts(tiers=("tier_lag",)):
+    with few_marts(tiers=("tier_lag", "tier_partitions")):
         decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
     return read_decided(configured, list(several))
 
@@ -50,15 +51,11 @@ def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
     leads = f"(broker_id = {LEADER} or reason_code <> 'NOT_LEADER')"
     follows = f"broker_id in ({', '.join(map(str, FOLLOWERS))})"
     deletes = f"from decisions.delete_candidates {where}"
-    lags: dict[Key, dict[str, Any]] = {}
-    for row in session.sql(f"select * from marts.tier_lag {where}"):
-        key = (row["cluster_id"], row["topic_name"])
-        assert key not in lags, key
-        lags[key] = row.asDict()
     return Decided(
         _by_topic(session, f"select {columns.format(subject='base_offset')} {uploads} {leads}"),
         _by_topic(session, f"select {columns.format(subject='segment_id')} {deletes}"),
-        lags,
+        _row_by_topic(session, f"select * from marts.tier_lag {where}"),
+        _row_by_topic(session, f"select * from marts.tier_partitions {where}"),
         {
             (decision, reason)
             for decision, reason in rows(
@@ -74,4 +71,13 @@ def _by_topic(session: Session, statement: str) -> dict[Key, dict[Any, Decision]
         assert subject not in found[cluster, topic], (topic, subject)
         lag = (None, None) if decision == "keep" else (before, after)
         found[cluster, topic][subject] = Decision(decision, reason, *lag)
+    return found
+
+
+def _row_by_topic(session: Session, statement: str) -> dict[Key, Mapping[str, Any]]:
+    found: dict[Key, Mapping[str, Any]] = {}
+    for row in session.sql(statement):
+        key = (row["cluster_id"], row["topic_name"])
+        assert key not in found, key
+        found[key] = row.asDict()
     return found

@@ -16,7 +16,7 @@ import pytest
 from decided_tiers import Decided, Key, read_decided, settings_of
 from kafka_deletes import Deletes, deletes
 from kafka_metadata import Metadata
-from kafka_reference import RULE_SETS, Decision, Partition, RuleSet
+from kafka_reference import RULE_SETS, Decision, Partition, RuleSet, copied_offset
 from kafka_uploads import Uploads, uploads
 from random_partitions import NOW_MS, random_config, random_followers, random_partition
 from spark_support import few_marts, with_clusters
@@ -121,7 +121,7 @@ def decided(session: Session) -> list[Decided]:
     for topics, records, at_ms in zip(KNOWN, records_known(), (EARLIER_MS, NOW_MS), strict=True):
         fold_log(configured, dict.fromkeys(clusters, records))
         fold_snapshots(configured, dict.fromkeys(clusters, topics))
-        with few_marts(tiers=("tier_lag",)):
+        with few_marts(tiers=("tier_lag", "tier_partitions")):
             decide(configured, "tiers", list(clusters), at_ms, is_dry_run=False)
         found.append(read_decided(configured, list(clusters)))
     return found
@@ -182,6 +182,23 @@ def test_the_sums(decided: list[Decided], side: int, step: int) -> None:
     found = {
         key: {name: decided[step].lags.get(key, {}).get(name) for name in columns}
         for key, columns in expected.items()
+    }
+    assert not differences(found, expected)
+
+
+@STEPS
+def test_how_far_a_log_is_copied_and_where_it_will_begin(decided: list[Decided], step: int) -> None:
+    expected = {
+        (cluster_of(rules), one.topic): (
+            copied_offset(one.partition)[0],
+            EXPECTED[step][cluster_of(rules), one.topic][1].log_start,
+        )
+        for rules in RULE_SETS
+        for one in KNOWN[step]
+    }
+    found = {
+        key: (row["copied_offset"], row["log_start_after"])
+        for key, row in decided[step].partitions.items()
     }
     assert not differences(found, expected)
 

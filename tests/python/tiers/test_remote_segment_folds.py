@@ -6,18 +6,21 @@ Every way to load is a cluster of its own; a few folds serve all of them.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from kafka_metadata import (
     COPY_FINISHED,
+    COPY_STARTED,
     DELETE_FINISHED,
     DELETE_STARTED,
     STATE_NAMES,
     Event,
+    Segment,
 )
 from kafka_reference import Partition
-from listed_cases import copy, mark, start
+from listed_cases import copy, delete, mark, start
 from random_partitions import random_partition
 from spark_support import contents, rows
 from tier_support import Record, Tiered, bytes_of, fold_log, in_chunks, log_of, tiered
@@ -42,6 +45,34 @@ def short_history() -> list[Tiered]:
         Event("a", DELETE_STARTED),
     ]
     return [tiered("short", Partition(), events)]
+
+
+COPIED, MARKED = "COPY_SEGMENT_FINISHED", "DELETE_SEGMENT_STARTED"
+STARTED, DELETED = "COPY_SEGMENT_STARTED", "DELETE_SEGMENT_FINISHED"
+# segment -> its events, the state that stays, the state that was not taken, and why not
+DROPPED: dict[str, tuple[list[Event], str | None, str, str]] = {
+    "0 to 3": ([*start("0 to 3", 0, 9), Event("0 to 3", DELETE_FINISHED)],
+        STARTED, DELETED, "ILLEGAL_TRANSITION"),
+    "1 to 3": ([*copy("1 to 3", 0, 9), Event("1 to 3", DELETE_FINISHED)],
+        COPIED, DELETED, "ILLEGAL_TRANSITION"),
+    "1 to 0": ([*copy("1 to 0", 0, 9), *start("1 to 0", 0, 9)],
+        COPIED, STARTED, "ILLEGAL_TRANSITION"),
+    "2 to 1": ([*copy("2 to 1", 0, 9), *mark("2 to 1"), Event("2 to 1", COPY_FINISHED)],
+        MARKED, COPIED, "ILLEGAL_TRANSITION"),
+    "2 to 0": ([*copy("2 to 0", 0, 9), *mark("2 to 0"), *start("2 to 0", 0, 9)],
+        MARKED, STARTED, "ILLEGAL_TRANSITION"),
+    "3 to 2": ([*copy("3 to 2", 0, 9), *delete("3 to 2"), *mark("3 to 2")],
+        DELETED, MARKED, "ILLEGAL_TRANSITION"),
+    "state 9": ([*copy("state 9", 0, 9), Event("state 9", 9)],
+        COPIED, "UNKNOWN_9", "ILLEGAL_TRANSITION"),
+    "unknown": (list(mark("unknown")), None, MARKED, "UNKNOWN_SEGMENT"),
+    "update to 0": ([*start("update to 0", 0, 9), Event("update to 0", COPY_STARTED)],
+        STARTED, STARTED, "STARTED_AS_UPDATE"),
+    "full in state 1": ([Event("full in state 1", COPY_FINISHED, copy=Segment("", 0, 9, {0: 0}))],
+        None, COPIED, "NOT_STARTED"),
+    "ends before it starts": (list(start("ends before it starts", 9, 8)),
+        None, STARTED, "INVALID_SEGMENT"),
+}  # fmt: skip
 
 
 def ways(records: Sequence[Record]) -> dict[str, list[list[Record]]]:
@@ -70,6 +101,8 @@ def folded(session: Session) -> Session:
     clusters["short at once"] = [records]
     clusters["short record by record"] = [[one] for one in records]
     clusters["short record by record backwards"] = [[one] for one in reversed(records)]
+    dropped = (event for events, *_ in DROPPED.values() for event in events)
+    clusters["dropped"] = [log_of([unfolded("dropped", dropped)])]
     fold_ways(session, clusters)
     return session
 
@@ -137,6 +170,53 @@ def test_the_events_that_kafka_drops_are_kept_aside(folded: Session) -> None:
     )
     assert sorted(found) == expected
     assert expected
+
+
+def test_a_dropped_event_leaves_its_segment_and_says_why(folded: Session) -> None:
+    """Case 76, and a state that no version knows (91)."""
+    names = {unfolded("dropped", ()).id_of(name): name for name in DROPPED}
+    states = dict(
+        rows(
+            folded,
+            "select segment_id, segment_state from state.remote_segments "
+            "where cluster_id = 'dropped'",
+        )
+    )
+    rejected = rows(
+        folded,
+        "select segment_id, from_state, to_state, rejection "
+        "from history.rejected_segment_events where cluster_id = 'dropped'",
+    )
+    assert {names[row[0]]: row[1:] for row in rejected} == {
+        name: (state, event, why) for name, (_, state, event, why) in DROPPED.items()
+    }
+    assert len(rejected) == len(DROPPED)
+    assert {names[segment]: state for segment, state in states.items()} == {
+        name: state for name, (_, state, _, _) in DROPPED.items() if state
+    }
+
+
+def test_replayed_transitions(folded: Session) -> None:
+    """Case 95: the states 0, 1, 1, 2, 3 are taken, the mark after them is not."""
+    name = tiered("short", Partition(), ()).id_of("a")
+    [(state, events)] = rows(
+        folded,
+        "select segment_state, events from state.remote_segments "
+        f"where cluster_id = 'short at once' and segment_id = '{name}'",
+    )
+    assert (state, events) == (DELETED, 5)
+    assert rows(
+        folded,
+        "select from_state, to_state from history.rejected_segment_events "
+        f"where cluster_id = 'short at once' and segment_id = '{name}'",
+    ) == [(DELETED, MARKED)]
+
+
+def unfolded(topic: str, events: Iterable[Event]) -> Tiered:
+    """A topic with events that the reference is not told of."""
+    plain = Tiered(topic, Partition())
+    named = tuple(replace(event, segment_id=plain.id_of(event.segment_id)) for event in events)
+    return replace(plain, events=named)
 
 
 def test_ids_and_positions_survive_the_log() -> None:

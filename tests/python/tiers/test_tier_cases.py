@@ -59,7 +59,9 @@ def decided(session: Session) -> Decided:
 def test_a_listed_case(decided: Decided, case: Case, rules: RuleSet) -> None:
     key = (cluster_of(rules), topic_of(case))
     one = tiered(topic_of(case), case.partition, case.events)
-    lags = decided.lags[key]
+    lags, partition = decided.lags[key], decided.partitions[key]
+    assert case.copied_offset in (None, partition["copied_offset"])
+    assert case.log_start_after in (None, partition["log_start_after"])
     assert {name: lags[name] for name in case.expected} == case.expected
     uploads, deletes = decided.uploads.get(key, {}), decided.deletes.get(key, {})
     chosen = {base for base, decision in uploads.items() if decision.decision == "upload"}
