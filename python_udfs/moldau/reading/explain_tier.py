@@ -21,6 +21,7 @@ _READ = (
     UPLOADS,
     DELETES,
     "marts.tier_lag",
+    "marts.tier_partitions",
     "state.partition_states",
     "state.leader_epochs",
     "state.topic_configs",
@@ -31,10 +32,15 @@ COLUMNS = (
     "cluster_id", "subject", "decision", "reason_code", "reason_text", "start_offset", "end_offset",
     "lag_before", "lag_after", "next_change_at_ms", "decided_at_ms", "ruleset", "run_id",
 )  # fmt: skip
-_CONFIGS = (
-    "remote.storage.enable", "remote.log.copy.disable", "retention.ms", "retention.bytes",
-    "remote.copy.lag.ms", "remote.copy.lag.bytes",
-)  # fmt: skip
+# config -> column of marts.tier_partitions with what holds, also where nobody tells of the topic
+_CONFIGS = {
+    "remote.storage.enable": None,
+    "remote.log.copy.disable": "is_copy_disabled",
+    "retention.ms": "retention_ms",
+    "retention.bytes": "retention_bytes",
+    "remote.copy.lag.ms": "copy_lag_ms",
+    "remote.copy.lag.bytes": "copy_lag_bytes",
+}
 
 
 @dataclass(frozen=True)
@@ -72,9 +78,11 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         )
     chosen = one_cluster(clusters, text, cluster)
 
+    # without a topic id a state is of groups' lag alone; of two leaders the newer one leads
+    led = f"{key} and is_leader and topic_id is not null order by leader_epoch desc nulls last"
     states = [
         row
-        for row in tables.rows("state.partition_states", f"{key} and is_leader", values)
+        for row in tables.rows("state.partition_states", led, values)
         if row["cluster_id"] == chosen
     ]
     # of a topic that was created again the one that is there
@@ -85,6 +93,7 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         return [r for r in rows if r["cluster_id"] == chosen and r["topic_id"] == topic_id]
 
     epochs = of_topic(tables.rows("state.leader_epochs", key, values))
+    holding = of_topic(tables.rows("marts.tier_partitions", key, values))
     decided = [*of_topic(uploads), *of_topic(deletes)]
     return TierExplanation(
         cluster_id=chosen,
@@ -93,16 +102,21 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         lag=next(iter(of_topic(lag)), None),
         state=next(iter(states), None),
         epochs=epochs[0]["epochs"] if epochs else [],
-        configs=_configs(tables, chosen, topic, topic_id, decided),
+        configs=_configs(tables, chosen, topic, topic_id, decided, next(iter(holding), None)),
         uploads=of_topic(uploads),
         deletes=of_topic(deletes),
     )
 
 
 def _configs(
-    tables: Tables, cluster: str, topic: str, topic_id: str, decided: list[Row]
+    tables: Tables,
+    cluster: str,
+    topic: str,
+    topic_id: str,
+    decided: list[Row],
+    holding: Row | None,
 ) -> dict[str, str]:
-    """What is told of the topic, with where from; Kafka's defaults hold for the rest."""
+    """What holds for the topic, with where from; without a mart only what is told of it."""
     # a decision that says the same again keeps its instant, whatever the configs were since
     runs = tables.rows(
         "state.runs",
@@ -123,6 +137,9 @@ def _configs(
         if row["settings_hash"] in digests:
             own = json.loads(row["settings"]).get("topics", {}).get(topic, {})
             told |= {name: f"{_text(value)} (moldau.yml)" for name, value in own.items()}
+    for name, column in _CONFIGS.items():
+        if holding and column and name not in told and holding[column] is not None:
+            told[name] = f"{_text(holding[column])} (of the broker)"
     return {name: told[name] for name in _CONFIGS if name in told}
 
 

@@ -21,21 +21,25 @@ def tier_in_words(found: TierExplanation) -> Iterator[str]:
         listed = ", ".join(f"{e['leader_epoch']} from {e['start_offset']}" for e in found.epochs)
         yield f"  leader epochs: {listed}"
     told = ", ".join(f"{config} = {value}" for config, value in found.configs.items())
-    yield f"  configs: {told or 'nothing is told, Kafka defaults hold'}"
+    yield f"  configs: {told or 'nothing is told'}"
     if found.lag:
-        yield from _lag(found.lag)
+        yield from _lag(found.lag, found.uploads)
     for title, table, rows in (
         ("Upload of local segments", "upload_candidates", found.uploads),
         ("Deletion of remote segments", "delete_candidates", found.deletes),
     ):
         yield ""
         yield f"{title}:" if rows else f"{title}: there are none"
-        yield from _walk(table, rows)
+        yield from _walk(table, rows, found.state)
 
 
-def _walk(table: str, rows: list[Row]) -> Iterator[str]:
+def _walk(table: str, rows: list[Row], state: Row | None) -> Iterator[str]:
     """Segments that are decided alike, one after the other, in one line."""
-    for (decision, reason), group in groupby(rows, lambda r: (r["decision"], r["reason_code"])):
+
+    def answer(row: Row) -> tuple[str, str, int | None]:
+        return row["decision"], row["reason_code"], row.get("broker_id")
+
+    for (decision, reason, broker), group in groupby(rows, answer):
         alike = list(group)
         first, last = alike[0], alike[-1]
         start = first.get("base_offset", first.get("start_offset"))
@@ -44,22 +48,35 @@ def _walk(table: str, rows: list[Row]) -> Iterator[str]:
         lag = ""
         if decision != "keep" and first["lag_before"] is not None:
             lag = f", lag {first['lag_before']} -> {last['lag_after']}"
-        yield f"  {start} to {end}, {count}: {decision} ({reason}{lag})"
+        is_leaders = broker is None or (state and state["broker_id"] == broker)
+        place = "" if is_leaders else f" of broker {broker}"
+        span = f"{start} to {end}, {count}{place}, {_measured(alike)}"
+        yield f"  {span}: {decision} ({reason}{lag})"
         yield f"    why: {reason_texts().get((table, reason), '')}"
         due = min(
             (r["next_due_at_ms"] for r in alike if r["next_due_at_ms"] is not None), default=0
         )
         if due:
-            yield f"    next: the answer changes at {format_instant(due)} if nothing else happens"
+            yield f"    next: decided anew at {format_instant(due)} if nothing else happens"
     if rows:
         latest = max(rows, key=lambda row: str(row["run_id"]))
         at = format_instant(latest["decided_at_ms"])
         yield f"  decided for {at} under {latest['ruleset']} in run {latest['run_id']}"
 
 
-def _lag(lag: Row) -> Iterator[str]:
+def _measured(rows: list[Row]) -> str:
+    """What retention and delays look at."""
+    size = sum(row["size_bytes"] for row in rows)
+    newest = max((row["max_timestamp_ms"] or 0 for row in rows), default=0)
+    return f"{size} bytes" + (f", newest record {format_instant(newest)}" if newest > 0 else "")
+
+
+def _lag(lag: Row, uploads: list[Row]) -> Iterator[str]:
     if lag["upload_tier_lag"] is None:
-        yield "  upload lag: unknown (no local segments of the leader, or copying is disabled)"
+        own = [row["reason_code"] for row in uploads if row["broker_id"] == lag["broker_id"]]
+        texts = reason_texts()
+        why = texts.get(("upload_candidates", own[0])) if own else None
+        yield f"  upload lag: none is told. {why or 'No local segments of the leader are loaded.'}"
     else:
         yield (
             f"  upload lag: {lag['upload_tier_lag']} offsets in {lag['upload_lag_segments']} "

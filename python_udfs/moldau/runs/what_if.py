@@ -101,8 +101,8 @@ def _tiered_as_now(session: Session, settings: Settings, topic: str) -> Settings
         "select cluster_id, is_tiered from intermediate.int_tiers__topics_configured "
         f"where topic_name = {literal(topic)} and not is_told"
     ):
-        told = settings.cluster(cluster).topics[topic]
-        if told.remote_storage_enable is None:
+        told = settings.cluster(cluster).topics.get(topic)  # none: a cluster that was not asked for
+        if told and told.remote_storage_enable is None:
             as_now = {"remote.storage.enable": str(is_tiered).lower()}
             settings = with_topic_configs(settings, [cluster], topic, as_now)
     return settings

@@ -48,8 +48,9 @@ def lagging(write: Write, warehouse: Path) -> Path:
         "decisions.upload_candidates",
         local(0, "ALREADY_COPIED"),
         local(100, "ELIGIBLE", lag_before=200, lag_after=100),
-        local(200, "ELIGIBLE", lag_before=100, lag_after=0),
+        local(200, "ELIGIBLE", lag_before=100, lag_after=0, max_timestamp_ms=NOON - HOUR),
         local(300, "ACTIVE"),
+        local(0, "NOT_LEADER", broker_id=2),
     )
     write(
         "decisions.delete_candidates",
@@ -82,6 +83,7 @@ def lagging(write: Write, warehouse: Path) -> Path:
         TOPIC | {"valid_from_ms": 0, "configs": {"retention.ms": "5", "retention.bytes": "7"}},
         TOPIC | {"valid_from_ms": NOON + HOUR, "configs": {"retention.ms": "6"}},
     )
+    write("marts.tier_partitions", PLACE | {"retention_ms": 8, "copy_lag_ms": 0})
     topics = {"orders": {"retention.bytes": 9, "remote.storage.enable": True}}
     write(
         "state.settings",
@@ -103,15 +105,17 @@ def test_it_says_what_waits_and_why_in_the_order_of_the_walks(lagging: Path) -> 
     assert "delete lag: 100 offsets; 200 offsets in 2 segments, 20 bytes; 10 bytes too much" in said
     walk = [line.strip() for line in said.splitlines() if line.strip()[:1].isdigit()]
     assert walk == [
-        "0 to 99, 1 segment: keep (ALREADY_COPIED)",
-        "100 to 299, 2 segments: upload (ELIGIBLE, lag 200 -> 0)",
-        "300 to 399, 1 segment: keep (ACTIVE)",
-        "0 to 99, 1 segment: delete (RETENTION_TIME, lag 100 -> 0)",
-        "100 to 199, 1 segment: keep (NOT_BREACHED)",
-        "900 to 999, 1 segment: delete (DELETE_STARTED)",
+        "0 to 99, 1 segment, 1 bytes: keep (ALREADY_COPIED)",
+        "100 to 299, 2 segments, 2 bytes, newest record 2025-09-01T11:00:00Z: upload "
+        "(ELIGIBLE, lag 200 -> 0)",
+        "300 to 399, 1 segment, 1 bytes: keep (ACTIVE)",
+        "0 to 99, 1 segment of broker 2, 1 bytes: keep (NOT_LEADER)",
+        "0 to 99, 1 segment, 10 bytes: delete (RETENTION_TIME, lag 100 -> 0)",
+        "100 to 199, 1 segment, 10 bytes: keep (NOT_BREACHED)",
+        "900 to 999, 1 segment, 10 bytes: delete (DELETE_STARTED)",
     ]
     assert "why: The newest record of the segment is older than retention.ms." in said
-    assert "next: the answer changes at 2025-09-01T13:00:00Z if nothing else happens" in said
+    assert "next: decided anew at 2025-09-01T13:00:00Z if nothing else happens" in said
     assert "decided for 2025-09-01T12:00:00Z under kafka_4_4 in run 00000007-tiers" in said
 
 
@@ -120,6 +124,7 @@ def test_configs_are_those_that_held_and_moldau_yml_comes_first(lagging: Path) -
         "remote.storage.enable": "true (moldau.yml)",
         "retention.ms": "5 (loaded)",
         "retention.bytes": "9 (moldau.yml)",
+        "remote.copy.lag.ms": "0 (of the broker)",
     }
 
 
@@ -128,7 +133,7 @@ def test_unknown_lag_is_said_to_be_unknown(write: Write, warehouse: Path) -> Non
     write("marts.tier_lag", PLACE | {"delete_tier_lag_sum": 100, "delete_lag_segments": 1})
     said = words(warehouse)
     assert "leader unknown" in said
-    assert "upload lag: unknown" in said
+    assert "upload lag: none is told. No local segments of the leader are loaded." in said
     assert "delete lag: unknown; 100 offsets in 1 segments" in said
     assert "configs: nothing is told" in said
     assert "Upload of local segments: there are none" in said
@@ -155,6 +160,16 @@ def test_a_topic_that_was_created_again_is_not_mixed_with_the_old_one(
 ) -> None:
     write("decisions.delete_candidates", remote(5000, "TOPIC_DELETED", None) | {"topic_id": "old"})
     assert "TOPIC_DELETED" not in words(lagging)
+
+
+def test_the_leader_is_the_newest_that_tells_of_the_topic(lagging: Path, write: Write) -> None:
+    """Partition states without a topic id are for the lag of groups alone."""
+    state = PLACE | {"is_leader": True, "taken_at_ms": NOON}
+    write("state.partition_states", state | {"broker_id": 2, "leader_epoch": 5})
+    write("state.partition_states", state | {"broker_id": 7, "leader_epoch": 9, "topic_id": None})
+    said = words(lagging)
+    assert "led by broker 2" in said
+    assert "delete (DELETE_STARTED)" in said
 
 
 def test_rows_for_programs(lagging: Path) -> None:
