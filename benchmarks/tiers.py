@@ -42,7 +42,7 @@ SETTINGS = """
 clusters:
   bench: {ruleset: {tiers: kafka_4_4}}
 """
-# a partition's segments: the oldest tenth is past retention.ms, the newer half of another epoch
+# ids as random as Kafka's; of a partition's segments the oldest tenth is past retention.ms, the newer half of another epoch
 PLACE = """
     'bench' as cluster_id,
     concat('topic-id-', place % 100) as topic_id,
@@ -52,7 +52,7 @@ PLACE = """
 SEGMENTS = """
 select
     {place},
-    concat('segment-', id) as segment_id,
+    substr(base64(unhex(md5(concat('segment-', id)))), 1, 22) as segment_id,
     number * {offsets} as start_offset,
     number * {offsets} + {offsets} - 1 as end_offset,
     'COPY_SEGMENT_FINISHED' as segment_state,
@@ -141,7 +141,7 @@ select
     concat('topic-', place % 100) as topic_name,
     concat('topic-id-', place % 100) as topic_id,
     int(place div 100) as partition_index,
-    concat('new-', {round}, '-', number, '-', place) as segment_id,
+    substr(base64(unhex(md5(concat_ws('-', {round}, number, place)))), 1, 22) as segment_id,
     if(event = 0, start_offset, null) as start_offset,
     if(event = 0, start_offset + {offsets} - 1, null) as end_offset,
     int(place % 6) as broker_id,
