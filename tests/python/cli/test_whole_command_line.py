@@ -36,6 +36,9 @@ explain cleanup c-txn-off
 sql "select count(*) as groups from marts.groups" --format json
 exec somewhere
 nonsense
+{(SAMPLES / "tiers" / "verbs.txt").read_text()}
+explain tier tier-a-0
+what-if tiers --topic tier-a --set retention.bytes=-1 --at 2026-11-21T07:59:58.738Z --format json
 """.replace(f"{SAMPLES}/bad.jsonl", "{bad}")
 
 
@@ -89,6 +92,7 @@ def test_each_line_answers_with_its_exit_code(answers: list[dict[str, Any]]) -> 
         ("init", 0), ("load", 0), ("load", 0), ("load", 0), ("load", 2), ("moldau", 0),
         ("sweep", 0), ("sweep", 1), ("compare", 0), ("compare", 1), ("show", 0),
         ("explain", 0), ("sql", 0), ("exec", 1), ("nonsense", 1),
+        *[("load", 0)] * 5, ("tiers", 0), ("explain", 0), ("what-if", 0),
     ]  # fmt: skip
     assert answers[0]["line"] == 4
 
@@ -127,6 +131,12 @@ def test_explain_names_the_open_transaction(answers: list[dict[str, Any]]) -> No
 
 def test_spark_sql_answers_too(answers: list[dict[str, Any]]) -> None:
     assert json.loads(answers[12]["output"]) == [{"groups": 14}]
+
+
+def test_a_partition_of_tiered_storage_is_explained(answers: list[dict[str, Any]]) -> None:
+    assert "1003020 bytes too much" in answers[-2]["output"]
+    [differing] = json.loads(answers[-1]["output"])
+    assert (differing["delete_tier_lag"], differing["delete_tier_lag_then"]) == (1000, 0)
 
 
 def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
