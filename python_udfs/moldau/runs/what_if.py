@@ -56,6 +56,7 @@ def what_if(
     """
     scope = _clusters_with(session, topic, scope_of(session, clusters))
     other = with_topic_configs(session.settings, scope, topic, configs)
+    _check_with_loaded(session, other, scope, topic, at_ms)
     run = Run(next_run_id(session, "what_if"), "what_if", scope, at_ms, is_dry_run=True)
     folder = fresh_folder(session, run)
     view = DECISIONS if by_segment else LAG
@@ -80,16 +81,47 @@ def with_topic_configs(
     changed = {}
     for name in clusters:
         cluster = settings.cluster(name)
-        told = cluster.topics.get(topic) or TopicSettings.model_validate({})
         try:
             topic_settings = TopicSettings.model_validate(
-                told.model_dump(by_alias=True, exclude_none=True) | dict(configs)
+                _own(settings, name, topic) | dict(configs)
             )
         except ValidationError as error:
             raise MoldauError(f"--set {describe(error, TopicSettings)}") from None
         topics = {**cluster.topics, topic: topic_settings}
         changed[name] = cluster.model_copy(update={"topics": topics})
     return settings.model_copy(update={"clusters": settings.clusters | changed})
+
+
+def _check_with_loaded(
+    session: Session, other: Settings, scope: Sequence[str], topic: str, at_ms: int
+) -> None:
+    """Kafka checks the configs of a topic together, so also with those that files tell."""
+    loaded = session.sql(
+        "select cluster_id, max_by(configs, valid_from_ms) from state.topic_configs "
+        f"where topic_name = {literal(topic)} and valid_from_ms <= {at_ms:d} group by cluster_id"
+    )
+    known = {info.alias for info in TopicSettings.model_fields.values()}
+    for cluster, configs in loaded:
+        if cluster in scope:
+            told = {name: value for name, value in configs.items() if name in known}
+            now = _problem(told | _own(session.settings, cluster, topic))
+            then = _problem(told | _own(other, cluster, topic))
+            if then and not now:
+                raise MoldauError(f"--set does not fit what is loaded of the topic: {then}")
+
+
+def _own(settings: Settings, cluster: str, topic: str) -> dict[str, Any]:
+    """What moldau.yml says of the topic."""
+    told = settings.cluster(cluster).topics.get(topic) or TopicSettings.model_validate({})
+    return told.model_dump(by_alias=True, exclude_none=True)
+
+
+def _problem(configs: Mapping[str, Any]) -> str | None:
+    try:
+        TopicSettings.model_validate(configs)
+    except ValidationError as error:
+        return describe(error, TopicSettings)
+    return None
 
 
 def _tiered_as_now(session: Session, settings: Settings, topic: str) -> Settings:

@@ -9,9 +9,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from moldau.settings.fields import (
+    CleanupPolicy,
     Flag,
     FromMinusOne,
     FromMinusTwo,
+    IntFromMinusOne,
     Name,
     Positive,
     PositiveInt,
@@ -60,6 +62,10 @@ class ClusterSettings(Section):
         default=None, alias="remote.log.manager.task.interval.ms"
     )
     log_retention_ms: FromMinusOne | None = Field(default=None, alias="log.retention.ms")
+    log_retention_minutes: IntFromMinusOne | None = Field(
+        default=None, alias="log.retention.minutes"
+    )
+    log_retention_hours: IntFromMinusOne | None = Field(default=None, alias="log.retention.hours")
     log_retention_bytes: FromMinusOne | None = Field(default=None, alias="log.retention.bytes")
     log_local_retention_ms: FromMinusTwo | None = Field(
         default=None, alias="log.local.retention.ms"
@@ -74,6 +80,7 @@ class ClusterSettings(Section):
         default=None, alias="log.remote.copy.lag.bytes"
     )
     log_segment_bytes: SegmentBytes | None = Field(default=None, alias="log.segment.bytes")
+    log_cleanup_policy: CleanupPolicy | None = Field(default=None, alias="log.cleanup.policy")
     log_roll_ms: Positive | None = Field(default=None, alias="log.roll.ms")
 
     @property
@@ -92,9 +99,23 @@ class ClusterSettings(Section):
     def offsets_retention_ms(self) -> int:
         return self.offsets_retention_minutes * _MINUTE_MS
 
+    @property
+    def retention_ms(self) -> int | None:
+        """The finest unit that is given, as Kafka takes it (KafkaConfig.logRetentionTimeMillis)."""
+        for value, unit_ms in (
+            (self.log_retention_ms, 1),
+            (self.log_retention_minutes, _MINUTE_MS),
+            (self.log_retention_hours, 60 * _MINUTE_MS),
+        ):
+            if value is not None:
+                return value if value < 0 else value * unit_ms
+        return None
+
     def effective(self) -> dict[str, Any]:
         """What holds for the cluster, JSON-able, by Kafka's names in their order."""
         shown = self.model_dump(by_alias=True, exclude_none=True, exclude={"plugin", "topics"})
+        if self.retention_ms is not None:
+            shown["log.retention.ms"] = self.retention_ms
         if self.plugin:
             shown["plugin"] = self.plugin.effective()
         if self.topics:

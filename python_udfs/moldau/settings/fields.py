@@ -60,6 +60,9 @@ def name_is_usable(name: Any) -> Any:
     return name
 
 
+CleanupPolicy = Annotated[
+    str, Field(pattern=r"^\s*((compact|delete)\s*(,\s*(compact|delete)\s*)*)?$")
+]
 Flag = Annotated[bool, BeforeValidator(_boolean)]
 Name = Annotated[str, BeforeValidator(name_is_usable)]
 Whole = Annotated[int, BeforeValidator(_whole_number)]
@@ -67,5 +70,6 @@ PositiveInt = Annotated[Whole, Field(ge=1, le=INT_MAX)]
 SegmentBytes = Annotated[Whole, Field(ge=14, le=INT_MAX)]
 Positive = Annotated[Whole, Field(ge=1, le=LONG_MAX)]
 NotNegative = Annotated[Whole, Field(ge=0, le=LONG_MAX)]
+IntFromMinusOne = Annotated[Whole, Field(ge=-1, le=INT_MAX)]
 FromMinusOne = Annotated[Whole, Field(ge=-1, le=LONG_MAX)]
 FromMinusTwo = Annotated[Whole, Field(ge=-2, le=LONG_MAX)]

@@ -37,7 +37,9 @@ def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
         case "missing":
             return f"{path} is missing"
         case "local_retention":
-            return f"{path}: not allowed; allowed is {problem['msg']}"
+            found = problem["ctx"]
+            key = ".".join([*filter(None, [path]), found["key"]])
+            return f"{key}: {found['value']} is not allowed; allowed is {problem['msg']}"
         case _:
             return f"{path}: {value} is not allowed; allowed is {_allowed(problem)}"
 

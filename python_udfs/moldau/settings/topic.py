@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from moldau.settings.fields import (
+    CleanupPolicy,
     Flag,
     FromMinusOne,
     FromMinusTwo,
@@ -31,11 +32,7 @@ class TopicSettings(Section):
     remote_log_delete_on_disable: Flag | None = Field(
         default=None, alias="remote.log.delete.on.disable"
     )
-    cleanup_policy: str | None = Field(
-        None,
-        alias="cleanup.policy",
-        pattern=r"^\s*((compact|delete)\s*(,\s*(compact|delete)\s*)*)?$",
-    )
+    cleanup_policy: CleanupPolicy | None = Field(default=None, alias="cleanup.policy")
     delete_retention_ms: NotNegative | None = Field(default=None, alias="delete.retention.ms")
     segment_bytes: SegmentBytes | None = Field(default=None, alias="segment.bytes")
     segment_ms: Positive | None = Field(default=None, alias="segment.ms")
@@ -51,7 +48,8 @@ class TopicSettings(Section):
             if local == -1 or local > total:
                 raise PydanticCustomError(
                     "local_retention",
-                    "{key} between -2 and {total} (retention.{unit})",
-                    {"key": f"local.retention.{unit}", "total": total, "unit": unit},
+                    "from -2 to {total} (retention.{unit})",
+                    {"key": f"local.retention.{unit}", "value": local, "total": total}
+                    | {"unit": unit},
                 )
         return self

@@ -8,6 +8,7 @@ import pytest
 
 from moldau.errors import MoldauError
 from moldau.settings import Settings, load_settings
+from moldau.settings.cluster import ClusterSettings
 
 EXAMPLE = """
 warehouse: ./lake
@@ -83,6 +84,20 @@ def test_the_effective_settings_are_sorted_and_hide_secrets(tmp_path: Path) -> N
         "path": "./descriptions",
         "api_token": "***",
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "held_ms"),
+    [
+        ({"log.retention.hours": 2}, 7_200_000),
+        ({"log.retention.hours": 2, "log.retention.minutes": 3}, 180_000),
+        ({"log.retention.minutes": 3, "log.retention.ms": 5}, 5),
+        ({"log.retention.hours": -1}, -1),
+    ],
+)
+def test_the_finest_unit_of_retention_holds(given: dict[str, int], held_ms: int) -> None:
+    cluster = ClusterSettings.model_validate(given)
+    assert cluster.effective()["log.retention.ms"] == held_ms
 
 
 def test_the_digest_changes_with_a_setting_and_only_then(tmp_path: Path) -> None:
@@ -168,7 +183,7 @@ def test_a_section_whose_lines_are_commented_out_is_empty(tmp_path: Path) -> Non
         ("clusters: [east]", "clusters: ['east'] is not allowed; allowed is a mapping"),
         (
             "clusters: {e: {topics: {o: {retention.ms: 5, local.retention.ms: 6}}}}",
-            "local.retention.ms between -2 and 5",
+            "o.local.retention.ms: 6 is not allowed; allowed is from -2 to 5 (retention.ms)",
         ),
         ("clusters: {e: {topics: {o: {remote.storage.enable: yeah}}}}", "true or false"),
         ("flows: {f: {source: a, target: b, topics: '['}}", "a regular expression"),

@@ -132,6 +132,9 @@ def test_what_if_shows_the_difference_and_changes_nothing(runs: Session) -> None
         asked(False, retention_ms="soon")
     with pytest.raises(MoldauError, match=r"topic .olde. is in no snapshot.*did you mean old"):
         what_if(runs, "olde", {"retention.ms": "1"}, ["tier runs"], NOW_MS, False)
+    too_long = {"local.retention.ms": str(RETENTION_MS + 1)}
+    with pytest.raises(MoldauError, match="does not fit what is loaded of the topic: local"):
+        what_if(runs, "old", too_long, ["tier runs"], NOW_MS, False)
     after = rows(runs, "select * from decisions.delete_candidates where cluster_id = 'tier runs'")
     assert (after, rows(runs, "select count(*) from state.settings")) == (before, settings)
 
@@ -217,8 +220,8 @@ def test_a_topic_that_nobody_tells_configs_of_is_tiered_as_a_whole(runs: Session
     """By what lies in tiered storage of any of its partitions; to ask what-if tells nothing."""
     session = with_clusters(runs, {"tier untold": "{}"})
     empty = [tiered("t", partition(), (), index=index, is_told=False) for index in (0, 1)]
-    fold_tiers(session, {"tier untold": empty})
-    decide(session, "tiers", ["tier untold"], NOW_MS, is_dry_run=False)
+    fold_tiers(session, {"tier untold": empty, "tier untold too": empty})
+    decide(session, "tiers", ["tier untold", "tier untold too"], NOW_MS, is_dry_run=False)
     assert lag(session, "tier untold", "t") is None
     full = [tiered("t", partition(), copied("s0", 0), is_told=False), empty[1]]
     fold_log(session, {"tier untold": log_of(full)})
