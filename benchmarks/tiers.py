@@ -42,7 +42,8 @@ SETTINGS = """
 clusters:
   bench: {ruleset: {tiers: kafka_4_4}}
 """
-# ids as random as Kafka's; of a partition's segments the oldest tenth is past retention.ms, the newer half of another epoch
+# segment ids are as random as Kafka's; the oldest tenth of a partition's is past retention.ms, the
+# newer half of another epoch
 PLACE = """
     'bench' as cluster_id,
     concat('topic-id-', place % 100) as topic_id,

@@ -11,36 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from gauge_support import EPOCHS, METRICS, World, decide_worlds, gauges, id_of
+from gauge_events import AT_MS, LONG_AGO_MS, Event, Segment, copied, deleted, table_of
+from gauge_runs import RUNS, world_of_runs
+from gauge_support import METRICS, World, decide_worlds, gauges, id_of
 from spark_support import rows
 
 from moldau.runs.session import Session
-
-AT_MS = 1_000_000
-LONG_AGO_MS = 500_000
-STATES = (
-    "COPY_SEGMENT_STARTED",
-    "COPY_SEGMENT_FINISHED",
-    "DELETE_SEGMENT_STARTED",
-    "DELETE_SEGMENT_FINISHED",
-)
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A remote segment; `epochs` with the first offset of each in it."""
-
-    name: str
-    start: int
-    end: int
-    size: int = 100
-    epochs: tuple[tuple[int, int], ...] = ()
-    max_timestamp_ms: int = 0
-
-
-Event = tuple[Segment, int, int]  # which, its state, when
 
 
 @dataclass
@@ -63,89 +40,6 @@ class Case:
     @property
     def cluster(self) -> str:
         return "gauges-" + "-".join(self.name.split())
-
-
-def copied(*segments: Segment, at_ms: int = 100_000) -> list[Event]:
-    """Copied long ago, one after the other in one run."""
-    return [
-        (segment, state, at_ms + 2 * number + state)
-        for number, segment in enumerate(segments)
-        for state in (0, 1)
-    ]
-
-
-def deleted(*segments: Segment, at_ms: int) -> list[Event]:
-    return [
-        (segment, state, at_ms + 2 * number + state - 2)
-        for number, segment in enumerate(segments)
-        for state in (2, 3)
-    ]
-
-
-def table_of(cluster: str, partitions: dict[int, Sequence[Event]]) -> pa.Table:
-    found: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    flat = [(number, *event) for number, events in partitions.items() for event in events]
-    for offset, (number, segment, state, at_ms) in enumerate(sorted(flat, key=lambda e: e[3])):
-        segment_id = id_of(f"{cluster}-{number}-{segment.name}")
-        row: dict[str, Any] = {
-            "log_topic_name": "__remote_log_metadata",
-            "log_partition_index": 0,
-            "log_offset": offset,
-            "recorded_at_ms": at_ms,
-            "record_type": int(segment_id in seen),
-            "decode_status": "ok",
-            "is_tombstone": False,
-            "topic_name": "orders",
-            "topic_id": id_of(f"{cluster}-orders"),
-            "partition_index": number,
-            "segment_id": segment_id,
-            "broker_id": 1,
-            "event_at_ms": at_ms,
-            "segment_state": STATES[state],
-        }
-        if segment_id not in seen:
-            epochs = segment.epochs or ((0, segment.start),)
-            row |= {
-                "start_offset": segment.start,
-                "end_offset": segment.end,
-                "size_bytes": segment.size,
-                "max_timestamp_ms": segment.max_timestamp_ms,
-                "leader_epochs": [{"leader_epoch": e, "start_offset": o} for e, o in epochs],
-            }
-        seen.add(segment_id)
-        found.append(row)
-    return pa.Table.from_pylist(found, EVENTS)
-
-
-EVENTS = pa.schema(
-    [
-        ("log_topic_name", pa.string()),
-        ("log_partition_index", pa.int32()),
-        ("log_offset", pa.int64()),
-        ("recorded_at_ms", pa.int64()),
-        ("record_type", pa.int32()),
-        ("record_name", pa.string()),
-        ("value_version", pa.int32()),
-        ("decode_status", pa.string()),
-        ("is_tombstone", pa.bool_()),
-        ("topic_name", pa.string()),
-        ("topic_id", pa.string()),
-        ("partition_index", pa.int32()),
-        ("segment_id", pa.string()),
-        ("start_offset", pa.int64()),
-        ("end_offset", pa.int64()),
-        ("broker_id", pa.int32()),
-        ("max_timestamp_ms", pa.int64()),
-        ("event_at_ms", pa.int64()),
-        ("leader_epochs", EPOCHS),
-        ("size_bytes", pa.int64()),
-        ("custom_metadata", pa.binary()),
-        ("segment_state", pa.string()),
-        ("partition_delete_state", pa.string()),
-        ("txn_index_empty", pa.bool_()),
-    ]
-)
 
 
 def local_segments(case: Case) -> list[dict[str, Any]]:
@@ -411,7 +305,7 @@ CASES = [*COPY_CASES, *DELETE_CASES]
 @pytest.fixture(scope="module")
 def decided(session: Session) -> Session:
     worlds = {case.cluster: world_of(case) for case in CASES} | {SUMS: world_of_sums()}
-    return decide_worlds(session, worlds, AT_MS)
+    return decide_worlds(session, worlds | {CROSSED: world_of_runs(CROSSED)}, AT_MS)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -430,6 +324,7 @@ def test_a_gauge_is_what_kafka_reports(decided: Session, case: Case) -> None:
     assert {cause for metric in metrics for cause in found[metric][2]} == case.causes
 
 
+CROSSED = "gauges-crossed"
 SUMS = "gauges-of-topics"
 # topic -> what its partitions add to the gauge, by partition; one is led by nobody any longer
 ADDED = {"orders": {0: 4, 1: 5, 2: 6}, "bills": {0: 1}, "followed": {0: 7}}
@@ -492,3 +387,27 @@ def test_a_deleted_topic_has_no_gauge_while_its_segments_wait(decided: Session) 
         ("RemoteDeleteLagBytes", None, 100, "has_no_gauge"),
         ("RemoteDeleteLagSegments", None, 1, "has_no_gauge"),
     }
+
+
+def test_a_run_that_crosses_epochs_is_counted_as_kafka_counts_it(decided: Session) -> None:
+    """The walk moves the log's start, and so cuts the lineage, before it deletes (spec 2.6)."""
+    found = rows(
+        decided,
+        "select partition_index, metric_name, kafka_value from marts.kafka_gauge_comparison "
+        f"where cluster_id = '{CROSSED}' and metric_name like 'RemoteDelete%'",
+    )
+    values = {(partition, metric): value for partition, metric, value in found}
+    expected = {
+        (number, metric): value
+        for number, run in enumerate(RUNS)
+        for metric, value in zip(METRICS[2:], run.kafka, strict=True)
+    }
+    wrong = {key: (values.get(key), value) for key, value in expected.items()}
+    assert {key: both for key, both in wrong.items() if both[0] != both[1]} == {}
+
+
+def test_every_difference_has_a_cause(decided: Session) -> None:
+    without = (
+        "select count(*) from marts.kafka_gauge_comparison where is_equal = (size(causes) > 0)"
+    )
+    assert rows(decided, without) == [(0,)]
