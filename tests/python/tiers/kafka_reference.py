@@ -58,6 +58,7 @@ class LocalSegment:
     base: int
     size: int = 100
     max_timestamp_ms: int = 0
+    record_count: int | None = None
 
 
 @dataclass

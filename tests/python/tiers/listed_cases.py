@@ -259,7 +259,8 @@ def upload_cases() -> Iterator[Case]:
         yield make_case(
             f"20 after {done}", ones[: 2 * done], local=single, end=3, expected=upload_lag(2 - done)
         )
-    yield make_case("22", local=from_bases([0, 100]), end=101, expected=upload_lag(100))
+    visible = (LocalSegment(0, record_count=90), LocalSegment(100))  # beside ten commit markers
+    yield make_case("22", local=visible, end=101, expected=upload_lag(100))
     yield make_case(
         "23",
         local=from_bases([0, 500, 590]),

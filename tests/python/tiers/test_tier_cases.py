@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from decided_tiers import Decided, decide_tiers
 from kafka_reference import RULE_SETS, Decision, Partition, RuleSet
 from listed_cases import NOW_MS, Case, copies, listed_cases, mark
+from spark_support import rows
 from tier_support import Tiered, tiered
 
 from moldau.runs.session import Session
@@ -43,10 +46,17 @@ def without_snapshot() -> list[Tiered]:
     ]
 
 
+def with_empty_epochs() -> Tiered:
+    """Case 71."""
+    lineage = {0: 0, 1: 0, 2: 0, 3: 30, 4: 40, 5: 60, 6: 60, 7: 70, 8: 70}
+    (case,) = [case for case in CASES if case.number == "6"]
+    return tiered("epochs without records", replace(case.partition, lineage=lineage), ())
+
+
 def topics_of(rules: RuleSet) -> list[Tiered]:
     cases = [case for case in CASES if rules in case.rules]
     listed = [tiered(topic_of(case), case.partition, case.events) for case in cases]
-    return [*listed, *without_uploads(), *without_snapshot()]
+    return [*listed, *without_uploads(), *without_snapshot(), with_empty_epochs()]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +101,26 @@ def test_case_28_there_is_no_upload_lag_where_nothing_is_uploaded(
         assert decided.lags.get(key, {}).get("upload_tier_lag") is None
         told = {(one.decision, one.reason) for one in decided.uploads[key].values()}
         assert told == {("keep", reason)}
+
+
+def test_case_19_a_failed_copy_was_started_marked_and_deleted(
+    decided: Decided, session: Session
+) -> None:
+    name = tiered("case 19", Partition(), ()).id_of("failed")
+    told = rows(
+        session,
+        "select segment_state, events, copy_finished_at_ms, delete_started_at_ms is not null "
+        f"from state.remote_segments where segment_id = '{name}'",
+    )
+    assert set(told) == {("DELETE_SEGMENT_FINISHED", 3, None, True)}
+
+
+def test_case_71_the_lineage_has_no_epoch_without_records(decided: Decided) -> None:
+    for rules in RULE_SETS:
+        lineage = decided.partitions[cluster_of(rules), "epochs without records"]["lineage"]
+        assert {row.leader_epoch: row.start_offset for row in lineage} == {
+            2: 0, 3: 30, 4: 40, 6: 60, 8: 70,
+        }  # fmt: skip
 
 
 def test_the_lag_falls_by_each_segments_span(decided: Decided) -> None:

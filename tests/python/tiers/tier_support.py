@@ -264,7 +264,7 @@ def local_segments(rows: Rows) -> pa.Table:
                 "size_bytes": segment.size,
                 "max_timestamp_ms": segment.max_timestamp_ms,
                 "is_active": position + 1 == len(one.partition.local),
-                "record_count": None,
+                "record_count": segment.record_count,
             }
             for position, segment in enumerate(one.partition.local)
         ]
