@@ -1,7 +1,8 @@
 """One Spark session for many tests: starting one costs more than most of them.
 
 One worker has the tests that share the session, another those that start processes of their own;
-whoever is done first has those of tiers, in a session of its own, and the rest fills in.
+whoever is done first has those of tiers, then of the captures, in sessions of their own, and the
+rest fills in.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ SESSION = {
     "test_dbt.py",
     "tiers/test_kafka_gauges.py",
     "tiers/test_tiered_capture.py",
+    "tiers/test_what_dbt_says.py",
     "test_invariants.py",
     "test_models_in_spark.py",
     "warehouse/test_create.py",
 }
-LONG = PROCESSES | SESSION
 
 
 @pytest.fixture(scope="session")
@@ -73,16 +74,20 @@ def no_decision_marts() -> Iterator[None]:
         yield
 
 
+def group_of(file: str) -> str:
+    if file in PROCESSES:
+        return "processes"
+    if file in SESSION:
+        folder = file.split("/")[0]
+        return folder if folder in ("tiers", "captures") else "session"
+    return file
+
+
 class LongGroups(LoadScopeScheduling):
     """The files of a group stay on one worker; others fill in, file by file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.split("::")[0].removeprefix("tests/python/")
-        if file in PROCESSES:
-            return "processes"
-        if file in SESSION:
-            return "tiers" if file.startswith("tiers/") else "session"
-        return file
+        return group_of(nodeid.split("::")[0].removeprefix("tests/python/"))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongGroups:
@@ -94,4 +99,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "session" in getattr(item, "fixturenames", ()):
             assert item.location[0].removeprefix("tests/python/") in SESSION, item.nodeid
-    items.sort(key=lambda item: item.location[0].removeprefix("tests/python/") not in LONG)
+    groups = ("processes", "session", "tiers", "captures")
+
+    def place(item: pytest.Item) -> int:
+        group = group_of(item.location[0].removeprefix("tests/python/"))
+        return groups.index(group) if group in groups else len(groups)
+
+    items.sort(key=place)
