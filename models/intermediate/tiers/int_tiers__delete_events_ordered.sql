@@ -91,8 +91,12 @@ clean_ups_told as (
     from events
 
     where
-        segment_state in ('DELETE_SEGMENT_STARTED', 'DELETE_SEGMENT_FINISHED')
-        and log_offset > coalesce(others_log_offset, -1)
+        log_offset > coalesce(others_log_offset, -1)
+        and case segment_state
+            when 'DELETE_SEGMENT_STARTED' then true
+            when 'DELETE_SEGMENT_FINISHED'
+                then previous_state = 'DELETE_SEGMENT_STARTED'
+        end
 
 ),
 
