@@ -17,13 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from moldau.engine.dbt import DbtError
 from moldau.loading.append import DECODERS
 from moldau.loading.journal import FOLDS, VIEWS
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
 from moldau.runs.marts import CLOCK_MARTS, DECISION_MARTS
-from moldau.runs.run import Run, literal, next_run_id, open_run, settings_models
+from moldau.runs.run import Run, literal, next_run_id, now_ms, open_run, settings_models
 from moldau.runs.session import Session
 from moldau.settings import load_settings
 
@@ -161,6 +162,22 @@ def ask_models(session: Session, clusters: Sequence[str], at_ms: int) -> None:
     """
     open_run(session, Run("99999999-compare", "compare", list(clusters), at_ms, is_dry_run=True))
     session.make_views("int_groups__decisions_reasoned")
+
+
+def dbt_tests_pass(session: Session, *selected: str, views_under: str = "models") -> None:
+    """dbt's tests of a selection, on the tables as they are and the views that they look at."""
+    open_run(session, Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms()))
+    kinds = ("view", "run_list")
+    session.dbt(
+        "run", "--select", *(f"config.materialized:{kind},path:{views_under}" for kind in kinds)
+    )
+    failed = ""
+    try:
+        session.dbt("test", "--select", *selected)
+    except DbtError as error:
+        failed = str(error)
+    if failed:
+        pytest.fail(failed, pytrace=False)
 
 
 def contents(
