@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from gauge_support import EPOCHS, id_of
+from gauge_support import id_of
+
+from moldau.records.flat_schemas import REMOTE_LOG_RECORDS
 
 AT_MS = 1_000_000
 LONG_AGO_MS = 500_000
@@ -16,6 +18,15 @@ STATES = (
     "COPY_SEGMENT_FINISHED",
     "DELETE_SEGMENT_STARTED",
     "DELETE_SEGMENT_FINISHED",
+)
+EVENTS = pa.schema(
+    [
+        ("log_topic_name", pa.string()),
+        ("log_partition_index", pa.int32()),
+        ("log_offset", pa.int64()),
+        ("recorded_at_ms", pa.int64()),
+        *REMOTE_LOG_RECORDS,
+    ]
 )
 
 
@@ -85,33 +96,3 @@ def table_of(cluster: str, partitions: dict[int, Sequence[Event]]) -> pa.Table:
         seen.add(segment_id)
         found.append(row)
     return pa.Table.from_pylist(found, EVENTS)
-
-
-EVENTS = pa.schema(
-    [
-        ("log_topic_name", pa.string()),
-        ("log_partition_index", pa.int32()),
-        ("log_offset", pa.int64()),
-        ("recorded_at_ms", pa.int64()),
-        ("record_type", pa.int32()),
-        ("record_name", pa.string()),
-        ("value_version", pa.int32()),
-        ("decode_status", pa.string()),
-        ("is_tombstone", pa.bool_()),
-        ("topic_name", pa.string()),
-        ("topic_id", pa.string()),
-        ("partition_index", pa.int32()),
-        ("segment_id", pa.string()),
-        ("start_offset", pa.int64()),
-        ("end_offset", pa.int64()),
-        ("broker_id", pa.int32()),
-        ("max_timestamp_ms", pa.int64()),
-        ("event_at_ms", pa.int64()),
-        ("leader_epochs", EPOCHS),
-        ("size_bytes", pa.int64()),
-        ("custom_metadata", pa.binary()),
-        ("segment_state", pa.string()),
-        ("partition_delete_state", pa.string()),
-        ("txn_index_empty", pa.bool_()),
-    ]
-)

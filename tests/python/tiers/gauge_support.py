@@ -12,6 +12,7 @@ import pyarrow as pa
 from spark_support import fold, parquet_of, rows, with_clusters
 
 from moldau.records import families
+from moldau.records.flat_schemas import LEADER_EPOCHS
 from moldau.runs.decide import decide
 from moldau.runs.session import Session
 
@@ -23,7 +24,6 @@ METRICS = (
     "RemoteDeleteLagBytes",
     "RemoteDeleteLagSegments",
 )
-EPOCHS = pa.list_(pa.struct({"leader_epoch": pa.int32(), "start_offset": pa.int64()}))
 _PARTITION = {
     "cluster_id": pa.string(),
     "topic_id": pa.string(),
@@ -49,7 +49,7 @@ SNAPSHOTS: dict[str, dict[str, pa.DataType]] = {
     "partition_states": _PARTITION
     | {"broker_id": pa.int32(), "leader_epoch": pa.int32(), "is_leader": pa.bool_()}
     | dict.fromkeys(_OFFSETS, pa.int64()),
-    "leader_epochs": _PARTITION | {"epochs": EPOCHS},
+    "leader_epochs": _PARTITION | {"epochs": LEADER_EPOCHS},
     "local_segments": _PARTITION
     | {"broker_id": pa.int32(), "segments": pa.list_(pa.struct(_SEGMENT))},
     "topic_configs": {

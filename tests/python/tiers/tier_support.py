@@ -19,6 +19,7 @@ from spark_support import fold, parquet_of
 from moldau.records.encode import encode_value
 from moldau.records.families import REMOTE_LOG_METADATA
 from moldau.records.flat import remote_log_records
+from moldau.records.flat_schemas import LEADER_EPOCHS
 from moldau.runs.session import Session
 
 LOG_TOPIC = "__remote_log_metadata"
@@ -33,7 +34,6 @@ NAMES = {
     "copy_lag_ms": "remote.copy.lag.ms",
     "copy_lag_bytes": "remote.copy.lag.bytes",
 }
-EPOCHS = pa.list_(pa.struct([("leader_epoch", pa.int32()), ("start_offset", pa.int64())]))
 LOCAL = pa.struct(
     [
         ("base_offset", pa.int64()),
@@ -253,7 +253,7 @@ def leader_epochs(rows: Rows) -> pa.Table:
         ]
         for _, one in rows
     ]
-    return pa.table({**_partitions(rows), "epochs": pa.array(lineages, EPOCHS)})
+    return pa.table({**_partitions(rows), "epochs": pa.array(lineages, LEADER_EPOCHS)})
 
 
 def local_segments(rows: Rows) -> pa.Table:
