@@ -43,6 +43,7 @@ SESSION = {
     "tiers/test_remote_segment_folds.py",
     "tiers/test_tier_cases.py",
     "tiers/test_tier_runs.py",
+    "tiers/test_tier_stages.py",
     "test_dbt.py",
     "tiers/test_kafka_gauges.py",
     "tiers/test_tiered_capture.py",

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from kafka_metadata import (
-    COPY_FINISHED,
-    COPY_STARTED,
-    DELETE_FINISHED,
-    DELETE_STARTED,
-    Event,
-    Segment,
-)
-from kafka_reference import Config, Partition, from_bases
-from spark_support import contents, few_marts, fold, parquet_of, rows, with_clusters, writes
-from tier_support import (
-    Tiered,
-    fold_log,
-    fold_snapshots,
-    fold_tiers,
-    local_segments,
-    log_of,
-    tiered,
-)
+from small_partitions import NOW_MS, OPEN, RETENTION_MS, copied, partition
+from spark_support import contents, few_marts, rows, with_clusters, writes
+from tier_support import Tiered, fold_log, fold_tiers, log_of, tiered
 
 from moldau.errors import MoldauError
 from moldau.runs.compare import compare
@@ -33,22 +16,6 @@ from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.idle import idle_run
 from moldau.runs.session import Session
 from moldau.runs.what_if import what_if
-
-NOW_MS = 1_000_000
-RETENTION_MS = 1_000
-BASES = [0, 100, 200, 300]
-
-
-def copied(name: str, start: int, at_ms: int = NOW_MS) -> list[Event]:
-    segment = Segment(name, start, start + 99, {0: start}, max_timestamp_ms=at_ms)
-    return [Event(name, COPY_STARTED, copy=segment), Event(name, COPY_FINISHED)]
-
-
-def partition(**more: Any) -> Partition:
-    """Closed segments of a hundred offsets from 0 to 300, the active one from 300."""
-    ends = {"last_stable": 310, "high_watermark": 310, "log_end": 310}
-    config = Config(retention_ms=RETENTION_MS)
-    return Partition(local=from_bases(BASES), config=config, **ends | more)
 
 
 def lag(session: Session, cluster: str, topic: str) -> tuple[Any, ...] | None:
@@ -89,7 +56,6 @@ def runs(session: Session) -> Session:
     return session
 
 
-OPEN = tiered("open", partition(), ())
 OLD = tiered("old", partition(), copied("s0", 0, at_ms=NOW_MS - RETENTION_MS))
 AGAIN = tiered("old", partition(), [*copied("s0", 0, NOW_MS - RETENTION_MS), *copied("s1", 100)])
 
@@ -191,88 +157,6 @@ def test_a_run_that_was_killed_before_it_recorded_ends_as_an_undisturbed_one(
         assert found["killed"] == found["whole"] != [], table
     changes = "select count(*) from history.decision_changes where cluster_id ="
     assert rows(session, f"{changes} 'killed'") == rows(session, f"{changes} 'whole'") != [(0,)]
-
-
-def test_a_deleted_topic_keeps_its_sum_until_its_segments_are_gone(runs: Session) -> None:
-    session = with_clusters(runs, {"tier deleted": "{}"})
-    marked = Event("s0", DELETE_STARTED)
-    there = tiered("gone", partition(), copied("s0", 0))
-    fold_tiers(session, {"tier deleted": [there, replace(OPEN, topic="other")]})
-    decide(session, "tiers", ["tier deleted"], NOW_MS, is_dry_run=False)
-    assert lag(session, "tier deleted", "gone") == (200, 0, 0)
-    fold_snapshots(session, {"tier deleted": [replace(OPEN, topic="other")]})
-    decide(session, "tiers", ["tier deleted"], NOW_MS, is_dry_run=False)
-    reasons = "select reason_code from decisions.delete_candidates where cluster_id ="
-    assert rows(session, f"{reasons} 'tier deleted'") == [("NO_SNAPSHOT",)]
-    assert lag(session, "tier deleted", "gone") == (None, None, 0)
-    told = [*copied("s0", 0), marked]
-    fold_log(session, {"tier deleted": log_of([tiered("gone", partition(), told)])})
-    decide(session, "tiers", ["tier deleted"], NOW_MS, is_dry_run=False)
-    assert rows(session, f"{reasons} 'tier deleted'") == [("TOPIC_DELETED",)]
-    assert lag(session, "tier deleted", "gone") == (None, 0, 100)
-    told.append(Event("s0", DELETE_FINISHED))
-    fold_log(session, {"tier deleted": log_of([tiered("gone", partition(), told)])})
-    decide(session, "tiers", ["tier deleted"], NOW_MS, is_dry_run=False)
-    assert lag(session, "tier deleted", "gone") is None
-
-
-def test_a_topic_that_nobody_tells_configs_of_is_tiered_as_a_whole(runs: Session) -> None:
-    """By what lies in tiered storage of any of its partitions; to ask what-if tells nothing."""
-    session = with_clusters(runs, {"tier untold": "{}"})
-    empty = [tiered("t", partition(), (), index=index, is_told=False) for index in (0, 1)]
-    fold_tiers(session, {"tier untold": empty, "tier untold too": empty})
-    decide(session, "tiers", ["tier untold", "tier untold too"], NOW_MS, is_dry_run=False)
-    assert lag(session, "tier untold", "t") is None
-    full = [tiered("t", partition(), copied("s0", 0), is_told=False), empty[1]]
-    fold_log(session, {"tier untold": log_of(full)})
-    decide(session, "tiers", ["tier untold"], NOW_MS, is_dry_run=False)
-    lags = "select partition_index, upload_tier_lag from marts.tier_lag where cluster_id ="
-    assert rows(session, f"{lags} 'tier untold' order by 1") == [(0, 200), (1, 300)]
-    first, _ = what_if(session, "t", {"retention.bytes": "0"}, ["tier untold"], NOW_MS, False)
-    assert first[3:5] == (200, 200)
-    assert first[9:11] == (0, 100), "delete_tier_lag, and what it would be"
-
-
-def test_what_a_snapshot_does_not_tell_any_more_is_decided_anew(runs: Session) -> None:
-    session = with_clusters(runs, {"tier vanished": "{}"})
-    marked = [*copied("s0", 0), Event("s0", DELETE_STARTED)]
-    gone = [
-        tiered("gone", partition(), marked, is_known=False),
-        tiered("gone", partition(), copied("s1", 0), index=1, is_known=False),
-    ]
-    fold_tiers(session, {"tier vanished": [OPEN, *gone]})
-    decide(session, "tiers", ["tier vanished"], NOW_MS, is_dry_run=False)
-    assert lag(session, "tier vanished", "open") == (300, 0, 0)
-    reasons = "select partition_index, reason_code from decisions.delete_candidates where "
-    of_gone = [(0, "DELETE_STARTED"), (1, "NO_SNAPSHOT")]
-    assert rows(session, f"{reasons} cluster_id = 'tier vanished' order by 1") == of_gone
-    none = parquet_of(session, local_segments([("tier vanished", OPEN)]))
-    fold(session, ["tier vanished"], f"select * from {none} where false", "local_segments")
-    decide(session, "tiers", ["tier vanished"], NOW_MS, is_dry_run=False)
-    assert lag(session, "tier vanished", "open") == (None, 0, 0)
-    kept = "select count(*) from decisions.upload_candidates where cluster_id = 'tier vanished'"
-    assert rows(session, kept) == [(0,)]
-    assert rows(session, f"{reasons} cluster_id = 'tier vanished' order by 1") == of_gone
-
-
-def test_a_copy_becomes_late_by_time_alone(runs: Session) -> None:
-    session = with_clusters(runs, {"tier late": "{}"})
-    started = replace(copied("s0", 0)[0], at_ms=NOW_MS)
-    fold_tiers(session, {"tier late": [tiered("t", partition(), [started])]})
-    decide(session, "tiers", ["tier late"], NOW_MS, is_dry_run=False)
-    decide(session, "tiers", ["tier late"], NOW_MS, is_dry_run=False)  # all it wrote stands still
-    found = "select finding from marts.remote_segment_findings where cluster_id = 'tier late'"
-    assert rows(session, found) == []
-    # the gauges that Kafka shows may be others after its next run
-    task_ms = NOW_MS + 30_000
-    assert idle_run(session.settings, "tiers", ["tier late"], task_ms - 1, is_dry_run=False)
-    assert idle_run(session.settings, "tiers", ["tier late"], task_ms, is_dry_run=False) is None
-    decide(session, "tiers", ["tier late"], task_ms, is_dry_run=False)
-    minute = NOW_MS + 60_000
-    assert idle_run(session.settings, "tiers", ["tier late"], minute, is_dry_run=False) is not None
-    assert idle_run(session.settings, "tiers", ["tier late"], minute + 1, is_dry_run=False) is None
-    decide(session, "tiers", ["tier late"], minute + 1, is_dry_run=False)
-    assert rows(session, found) == [("STUCK_COPY",)]
 
 
 def test_what_a_run_of_tiers_writes(runs: Session) -> None:
