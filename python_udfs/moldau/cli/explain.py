@@ -13,6 +13,7 @@ from moldau.settings import Settings
 
 if TYPE_CHECKING:
     from moldau.reading.explain import Explanation
+    from moldau.reading.explain_tier import TierExplanation
 
 _COLUMNS = (
     "cluster_id",
@@ -39,8 +40,9 @@ def explain(
     """Say why: the values seen, the threshold, what is in the way, and what changes it next.
 
     SUBJECT is `cleanup GROUP`, `sweep GROUP`, `offset GROUP TOPIC-PARTITION`, or a group id for
-    everything about the group; `tier TOPIC-PARTITION` explains a partition of tiered storage. A
-    group with spaces at its ends is quoted with its verb.
+    everything about the group; `tier TOPIC-PARTITION` explains a partition of tiered storage,
+    `upload TOPIC-PARTITION BASE_OFFSET on BROKER` and `delete TOPIC-PARTITION SEGMENT_ID` one of
+    its segments. A group with spaces at its ends is quoted with its verb.
 
     \b
     Example:
@@ -48,26 +50,27 @@ def explain(
       moldau explain offset orders-app orders-0 --cluster east
       moldau explain tier orders-0
     """
-    if subject[0] == "tier" and len(subject) > 1:
-        _explain_tier(settings, " ".join(subject[1:]), cluster, output_format)
+    from moldau.reading.explain_tier import explain_tier_subject
+
+    text = " ".join(subject)
+    of_tier = explain_tier_subject(settings.warehouse, text, cluster)
+    if of_tier:
+        _write_tier(of_tier, output_format)
         return
     from moldau.reading.explain import explain_subject
     from moldau.reading.explain_words import in_words
 
-    found = explain_subject(settings.warehouse, " ".join(subject), cluster)
+    found = explain_subject(settings.warehouse, text, cluster)
     if output_format == "table":
         sys.stdout.writelines(line + "\n" for line in in_words(found))
     else:
         write_rows(_COLUMNS, _rows(found), output_format)
 
 
-def _explain_tier(
-    settings: Settings, partition: str, cluster: str | None, output_format: str
-) -> None:
-    from moldau.reading.explain_tier import COLUMNS, explain_tier, tier_rows
+def _write_tier(found: TierExplanation, output_format: str) -> None:
+    from moldau.reading.explain_tier import COLUMNS, tier_rows
     from moldau.reading.explain_tier_words import tier_in_words
 
-    found = explain_tier(settings.warehouse, partition, cluster)
     if output_format == "table":
         sys.stdout.writelines(line + "\n" for line in tier_in_words(found))
     else:

@@ -6,8 +6,9 @@ Nothing is decided here: what is not stored is not said.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ COLUMNS = (
     "cluster_id", "subject", "decision", "reason_code", "reason_text", "start_offset", "end_offset",
     "lag_before", "lag_after", "next_change_at_ms", "decided_at_ms", "ruleset", "run_id",
 )  # fmt: skip
+# the words of a person, and the subjects of marts.decisions: see macros/subjects.sql
+_ASKED = re.compile(
+    r"tier (?P<all>.*)|upload (?P<local>.+-\d+) (?P<base>\d+) on (?P<broker>\d+)"
+    r"|delete (?P<remote>.+-\d+) (?P<segment>\S+)",
+    re.ASCII | re.DOTALL,
+)
 # config -> column of marts.tier_partitions with what holds, also where nobody tells of the topic
 _CONFIGS = {
     "remote.storage.enable": None,
@@ -56,6 +63,30 @@ class TierExplanation:
     configs: dict[str, str]
     uploads: list[Row]
     deletes: list[Row]
+    is_of_one: bool = False  # one of the segments was asked about, and the others are left out
+
+
+def explain_tier_subject(warehouse: Path, text: str, cluster: str | None) -> TierExplanation | None:
+    """What `tier TOPIC-PARTITION`, or the subject of a decision about a segment, asks about.
+
+    None: the text is no such thing. MoldauError if nothing is stored about it.
+    """
+    asked = _ASKED.fullmatch(text)
+    if not asked:
+        return None
+    partition = asked["all"] or asked["local"] or asked["remote"] or ""
+    found = explain_tier(warehouse, partition, cluster)
+    if asked["all"] is not None:
+        return found
+    place = (asked["base"], asked["broker"])
+    uploads = [r for r in found.uploads if (str(r["base_offset"]), str(r["broker_id"])) == place]
+    deletes = [r for r in found.deletes if r["segment_id"] == asked["segment"]]
+    if not uploads and not deletes:
+        raise MoldauError(
+            f"nothing is decided about {text[:200]!r}: `moldau explain tier {partition[:200]}` "
+            "shows the segments of the partition"
+        )
+    return replace(found, uploads=uploads, deletes=deletes, is_of_one=True)
 
 
 def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplanation:

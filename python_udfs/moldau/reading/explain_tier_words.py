@@ -28,6 +28,8 @@ def tier_in_words(found: TierExplanation) -> Iterator[str]:
         ("Upload of local segments", "upload_candidates", found.uploads),
         ("Deletion of remote segments", "delete_candidates", found.deletes),
     ):
+        if found.is_of_one and not rows:
+            continue
         yield ""
         yield f"{title}:" if rows else f"{title}: there are none"
         yield from _walk(table, rows, found.state)
@@ -36,10 +38,11 @@ def tier_in_words(found: TierExplanation) -> Iterator[str]:
 def _walk(table: str, rows: list[Row], state: Row | None) -> Iterator[str]:
     """Segments that are decided alike, one after the other, in one line."""
 
-    def answer(row: Row) -> tuple[str, str, int | None]:
-        return row["decision"], row["reason_code"], row.get("broker_id")
+    def answer(row: Row) -> tuple[str, str, int | None, bool]:
+        # what lies beside the walk has no lag, and its offsets are no part of the walk's
+        return row["decision"], row["reason_code"], row.get("broker_id"), row["lag_before"] is None
 
-    for (decision, reason, broker), group in groupby(rows, answer):
+    for (decision, reason, broker, _), group in groupby(rows, answer):
         alike = list(group)
         first, last = alike[0], alike[-1]
         start = first.get("base_offset", first.get("start_offset"))
@@ -84,6 +87,10 @@ def _lag(lag: Row, uploads: list[Row]) -> Iterator[str]:
             f"{lag['upload_blocked_by_lso']} above the last stable offset, "
             f"{lag['upload_delayed']} delayed"
         )
+    if lag["delete_tier_lag_sum"] is None:
+        why = reason_texts().get(("delete_candidates", "NO_SNAPSHOT"), "")
+        yield f"  delete lag: none is told. {why}"
+        return
     walk = "unknown" if lag["delete_tier_lag"] is None else f"{lag['delete_tier_lag']} offsets"
     over = f"; {lag['over_deleted_bytes']} bytes too much" if lag["over_deleted_bytes"] else ""
     yield (

@@ -75,6 +75,7 @@ def _nothing(tables: Tables, text: str) -> str:
     )
     hint = ", ".join(dict.fromkeys(repr(row["group_id"][:100]) for row in close))
     return (
-        f"nothing is known about {text[:200]!r}: give a group id, `cleanup GROUP`, `sweep GROUP` "
-        "or `offset GROUP TOPIC-PARTITION`" + (f"; did you mean {hint}?" if hint else "")
+        f"nothing is known about {text[:200]!r}: give a group id, `cleanup GROUP`, `sweep GROUP`, "
+        "`offset GROUP TOPIC-PARTITION` or `tier TOPIC-PARTITION`"
+        + (f"; did you mean {hint}?" if hint else "")
     )

@@ -12,7 +12,7 @@ from conftest import Write
 
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError
-from moldau.reading.explain_tier import explain_tier
+from moldau.reading.explain_tier import explain_tier, explain_tier_subject
 from moldau.reading.explain_tier_words import tier_in_words
 
 NOON = 1_756_728_000_000  # 2025-09-01T12:00:00Z
@@ -170,6 +170,50 @@ def test_the_leader_is_the_newest_that_tells_of_the_topic(lagging: Path, write: 
     said = words(lagging)
     assert "led by broker 2" in said
     assert "delete (DELETE_STARTED)" in said
+
+
+def test_a_delete_that_is_retried_and_one_that_is_not_are_two_answers(
+    lagging: Path, write: Write
+) -> None:
+    """As one span it would end before it starts."""
+    write(
+        "decisions.delete_candidates", remote(2000, "DELETE_STARTED", 3, lag_before=9, lag_after=8)
+    )
+    said = words(lagging)
+    assert "2000 to 2099, 1 segment, 10 bytes: delete (DELETE_STARTED, lag 9 -> 8)" in said
+    assert "900 to 999, 1 segment, 10 bytes: delete (DELETE_STARTED)\n" in said
+
+
+def test_without_lineage_no_delete_lag_is_told(write: Write, warehouse: Path) -> None:
+    write("decisions.delete_candidates", remote(0, "NO_SNAPSHOT", None, decision="keep"))
+    write("marts.tier_lag", PLACE | {"delete_tier_lag_sum": None})
+    said = words(warehouse)
+    assert "delete lag: none is told. No leader or no lineage of the partition is loaded" in said
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected", "hidden"),
+    [
+        ("upload orders-0 100 on 1", "100 to 199, 1 segment", "Deletion of remote segments"),
+        ("upload orders-0 0 on 2", "0 to 99, 1 segment of broker 2", "ALREADY_COPIED"),
+        ("delete orders-0 s100", "100 to 199, 1 segment, 10 bytes: keep", "Upload of local"),
+        ("tier orders-0", "Upload of local segments", "there are none"),
+    ],
+)
+def test_a_subject_of_a_decision_is_explained(
+    lagging: Path, subject: str, expected: str, hidden: str
+) -> None:
+    """As one word or as several."""
+    for asked in ([subject], subject.split(" ")):
+        answer = CliRunner().invoke(explain, [*asked, "--warehouse", str(lagging)])
+        assert (answer.exit_code, expected in answer.output) == (0, True), answer.output
+        assert hidden not in answer.output
+
+
+@pytest.mark.parametrize("subject", ["upload orders-0 100 on 2", "delete orders-0 s101"])
+def test_a_segment_that_nothing_is_decided_about_is_refused(lagging: Path, subject: str) -> None:
+    with pytest.raises(MoldauError, match="`moldau explain tier orders-0` shows the segments"):
+        explain_tier_subject(lagging, subject, None)
 
 
 def test_rows_for_programs(lagging: Path) -> None:
