@@ -259,7 +259,7 @@ def ask_duckdb(session: Session, kind: str) -> None:
         "create view run.parameters as select 'x' as run_id, "
         f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_dry_run, "
         f"{AT_MS} as at_ms, {AT_MS} as started_at_ms, "
-        "['bench'] as cluster_ids"
+        "['bench'] as cluster_ids, null::varchar as topic_name"
     )
     connection.execute(
         "create view run.settings as select * from state.settings where valid_to_ms is null"

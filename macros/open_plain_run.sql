@@ -15,7 +15,7 @@
                 "create or replace view run.parameters as select '" ~ last ~ "~dbt-" ~ now_ms ~ "' as run_id, 'dbt' as kind, "
                 ~ "cast(null as string) as load_kind, false as is_open, true as is_dry_run, cast(" ~ now_ms ~ " as bigint) as at_ms, "
                 ~ "cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
-                ~ "cast(null as array<string>) as cluster_ids"
+                ~ "cast(null as array<string>) as cluster_ids, cast(null as string) as topic_name"
             ) -%}
             {#- under the settings in force -#}
             {%- do run_query('create or replace view run.settings as select * from state.settings where valid_to_ms is null') -%}

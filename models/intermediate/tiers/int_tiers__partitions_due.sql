@@ -2,6 +2,18 @@
 
 with
 
+parameters as (
+
+    select * from {{ ref('stg_run__parameters') }}
+
+),
+
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
 clusters as (
 
     select * from {{ ref('int_tiers__clusters_configured') }}
@@ -77,13 +89,33 @@ stale as (
 
 ),
 
-partitions_due as (
+due as (
 
     select * from changed
 
     union all
 
     select * from stale
+
+),
+
+{# what-if asks about one topic: the others need not be decided #}
+partitions_due as (
+
+    select due.*
+
+    from due
+
+    cross join parameters
+
+    left join topics
+        on
+            due.cluster_id = topics.cluster_id
+            and due.topic_id = topics.topic_id
+
+    where
+        parameters.topic_name is null
+        or parameters.topic_name = topics.topic_name
 
 )
 

@@ -16,7 +16,8 @@ renamed as (
         is_dry_run,
         at_ms,
         started_at_ms,
-        cluster_ids
+        cluster_ids,
+        topic_name
 
     from parameters
 

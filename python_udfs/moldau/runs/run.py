@@ -59,6 +59,7 @@ class Run:
     is_dry_run: bool = False
     load_kind: str | None = None
     is_decided: bool = False
+    topic_name: str | None = None  # the one topic that is decided about; None = all
     has_changes: bool = True  # a decision was written, so its change is to be recorded
     started_at_ms: int = field(default_factory=now_ms)
     counts: dict[str, int] = field(default_factory=dict)
@@ -110,7 +111,7 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
         f"{literal(run.load_kind)} as load_kind, true as is_open, "
         f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
         f"{literal(run.started_at_ms)} as started_at_ms, "
-        f"{literal(run.cluster_ids)} as cluster_ids"
+        f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name"
     )
     _bring_settings(session, run)
 

@@ -57,7 +57,8 @@ def what_if(
     scope = _clusters_with(session, topic, scope_of(session, clusters))
     other = with_topic_configs(session.settings, scope, topic, configs)
     _check_with_loaded(session, other, scope, topic, at_ms)
-    run = Run(next_run_id(session, "what_if"), "what_if", scope, at_ms, is_dry_run=True)
+    run_id = next_run_id(session, "what_if")
+    run = Run(run_id, "what_if", scope, at_ms, is_dry_run=True, topic_name=topic)
     folder = fresh_folder(session, run)
     view = DECISIONS if by_segment else LAG
     kept = []

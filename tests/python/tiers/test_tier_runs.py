@@ -91,6 +91,8 @@ def test_what_if_shows_the_difference_and_changes_nothing(runs: Session) -> None
     [row] = asked(False, retention_ms="-1")
     assert row[:5] == ("tier runs", "old", 0, 200, 200)
     assert row[9:11] == (100, 0), "delete_tier_lag, and what it would be"
+    decided = "select distinct topic_name from intermediate.int_tiers__tier_lag_summed"
+    assert rows(runs, decided) == [("old",)], "the other topic was not decided about"
     [segment] = asked(True, retention_ms="-1")
     assert segment[2:] == ("delete", "keep", "RETENTION_TIME", "NOT_BREACHED")
     assert asked(True, retention_ms=str(RETENTION_MS)) == []
