@@ -47,6 +47,11 @@
         {{ instant('min(oldest_pending_delete_at_ms)') }} as oldest_pending_delete_at
 {%- endmacro %}
 
+{# A sum over the segments of a partition: 0 if it has none, null if some wait for a snapshot to be judged by. #}
+{% macro zero_or_unknown(relation, column) -%}
+if({{ relation }}.is_without_snapshot, null, coalesce({{ relation }}.{{ column }}, 0))
+{%- endmacro %}
+
 {# Offsets of the local segments with this reason. #}
 {% macro offsets_because(reason_code) -%}
 coalesce(sum(if(reason_code = '{{ reason_code }}', next_base_offset - base_offset, 0)), 0)

@@ -96,11 +96,16 @@ tier_lag_summed as (
             null,
             coalesce(deletes.delete_tier_lag, 0)
         ) as delete_tier_lag,
-        coalesce(deletes.delete_tier_lag_sum, 0) as delete_tier_lag_sum,
-        coalesce(deletes.delete_tier_lag_issued, 0) as delete_tier_lag_issued,
-        coalesce(deletes.delete_lag_bytes, 0) as delete_lag_bytes,
-        coalesce(deletes.delete_lag_segments, 0) as delete_lag_segments,
-        coalesce(deletes.over_deleted_bytes, 0) as over_deleted_bytes,
+        {{ zero_or_unknown('deletes', 'delete_tier_lag_sum') }}
+            as delete_tier_lag_sum,
+        {{ zero_or_unknown('deletes', 'delete_tier_lag_issued') }}
+            as delete_tier_lag_issued,
+        {{ zero_or_unknown('deletes', 'delete_lag_bytes') }}
+            as delete_lag_bytes,
+        {{ zero_or_unknown('deletes', 'delete_lag_segments') }}
+            as delete_lag_segments,
+        {{ zero_or_unknown('deletes', 'over_deleted_bytes') }}
+            as over_deleted_bytes,
         uploads.oldest_pending_upload_at_ms,
         deletes.oldest_pending_delete_at_ms
 

@@ -101,6 +101,7 @@ tier_drain as (
             bool_and(delete_drain_ms is not null), max(delete_drain_ms), null
         ) as delete_drain_high_ms,
         case
+            when any_value(delete_tier_lag_sum) is null then 'unknown'
             when any_value(delete_tier_lag_sum) = 0 then 'nothing pending'
             when bool_and(delete_drain_ms is not null) then 'drains'
             when min(delete_drain_ms) is not null then 'may drain'

@@ -125,7 +125,7 @@ def test_a_deleted_topic_keeps_its_sum_until_its_segments_are_gone(stages: list[
     lags = [[row for row in stage["lag", DELETED] if row[0] == "gone"] for stage in stages]
     assert lags == [
         [("gone", 0, 200, 0, 0)],
-        [("gone", 0, None, None, 0)],
+        [("gone", 0, None, None, None)],
         [("gone", 0, None, 0, 100)],
         [],
     ]
