@@ -21,10 +21,20 @@ from kafka_metadata import (
 )
 from kafka_reference import Partition
 from listed_cases import copy, delete, mark, start
-from random_partitions import random_partition
-from spark_support import contents, rows
-from tier_support import Record, Tiered, bytes_of, fold_log, in_chunks, log_of, tiered
+from random_partitions import NOW_MS, random_partition
+from spark_support import contents, few_marts, rows, with_clusters
+from tier_support import (
+    Record,
+    Tiered,
+    bytes_of,
+    fold_log,
+    fold_snapshots,
+    in_chunks,
+    log_of,
+    tiered,
+)
 
+from moldau.runs.decide import decide
 from moldau.runs.session import Session
 
 SEEDS = range(150)
@@ -104,10 +114,23 @@ def folded(session: Session) -> Session:
     dropped = (event for events, *_ in DROPPED.values() for event in events)
     clusters["dropped"] = [log_of([unfolded("dropped", dropped)])]
     fold_ways(session, clusters)
+    decide_once(session, [name for name in clusters if name != "dropped"])
     return session
 
 
-@pytest.mark.parametrize("table", ["state.remote_segments", "history.rejected_segment_events"])
+def decide_once(session: Session, clusters: Sequence[str]) -> None:
+    """A run of tiers about all of them, under the same snapshots."""
+    told = {"segments": HISTORIES, "short": short_history()}
+    fold_snapshots(session, {name: told[name.split()[0]] for name in clusters})
+    with few_marts(tiers=()):
+        settings = with_clusters(session, dict.fromkeys(clusters, "{}"))
+        decide(settings, "tiers", clusters, NOW_MS, is_dry_run=False)
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["state.remote_segments", "history.rejected_segment_events", "history.tier_lag"],
+)
 def test_the_order_of_loads_changes_nothing(folded: Session, table: str) -> None:
     hidden = [name for name in RUN_COLUMNS if name in folded.spark.table(table).columns]
     found = contents(folded, table, hidden, WRITTEN)
