@@ -36,6 +36,7 @@ QUESTIONS = {
     "reasons": "select topic_name, partition_index, reason_code, cluster_id "
     "from decisions.delete_candidates",
     "uploads": "select topic_name, partition_index, cluster_id from decisions.upload_candidates",
+    "due": "select partition_index, cluster_id from intermediate.int_tiers__partitions_due",
     "findings": "select finding, cluster_id from marts.remote_segment_findings",
 }
 Seen = dict[tuple[str, str], list[tuple[Any, ...]]]
@@ -153,6 +154,11 @@ def test_what_a_snapshot_does_not_tell_any_more_is_decided_anew(stages: list[See
     assert (open_before, open_after) == ([("open", 0, 300, 0, 0)], [("open", 0, None, 0, 0)])
     assert before["uploads", VANISHED] == [("open", 0)] * 4
     assert after["uploads", VANISHED] == []
+
+
+def test_what_waits_for_a_snapshot_is_not_decided_again_and_again(stages: list[Seen]) -> None:
+    """Partition 1 is the one of `gone` whose segment nothing tells how to judge."""
+    assert [(1,) in stage["due", VANISHED] for stage in stages] == [True, False, False, False]
 
 
 def test_a_copy_becomes_late_by_time_alone(
