@@ -25,8 +25,8 @@ from moldau.runs.idle import idle_run
 from moldau.runs.session import Session
 from moldau.runs.what_if import what_if
 
-DELETED, UNTOLD, VANISHED, LATE = CLUSTERS = (
-    "tier deleted", "tier untold", "tier vanished", "tier late",
+DELETED, UNTOLD, UNTOLD_TOO, VANISHED, LATE = CLUSTERS = (
+    "tier deleted", "tier untold", "tier untold too", "tier vanished", "tier late",
 )  # fmt: skip
 TASK_MS = NOW_MS + 30_000
 MINUTE_MS = NOW_MS + 60_000
@@ -98,6 +98,7 @@ def stages(told: Session, idle: dict[tuple[int, int], bool]) -> list[Seen]:
         {
             DELETED: [tiered("gone", partition(), copied("s0", 0)), other],
             UNTOLD: untold,
+            UNTOLD_TOO: untold,  # has the topic, too, and what-if is not asked about it
             VANISHED: vanished(),
             LATE: [tiered("t", partition(), [replace(copied("s0", 0)[0], at_ms=NOW_MS)])],
         },
