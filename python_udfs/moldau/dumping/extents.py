@@ -1,0 +1,71 @@
+"""What of a topic there is to read: its partitions, from where to where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import IsolationLevel, KafkaError, TopicCollection, TopicPartition
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+from moldau.dumping.cluster import Cluster
+from moldau.errors import MoldauError
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Offsets of a partition: those from `start` to below `end` are read.
+
+    `end` is the last stable offset. `hidden`: offsets above it that were there before, which an
+    open transaction holds back.
+    """
+
+    partition: int
+    start: int
+    end: int
+    hidden: int
+
+
+def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
+    """Every partition of the topic, by number; MoldauError where the cluster refuses."""
+    told = cluster.ask(cluster.admin.describe_topics(TopicCollection([topic])))[topic]
+    if isinstance(told, KafkaError):
+        raise cluster.refused(f"topic {topic}", told)
+    partitions = sorted(partition.id for partition in told.partitions)
+    # in this order what lies between the ends was there when the transaction was still open
+    tops = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_UNCOMMITTED)
+    ends = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_COMMITTED)
+    starts = starts_of(cluster, topic, partitions)
+    return [
+        Extent(number, min(starts[number], ends[number]), ends[number], max(0, top - ends[number]))
+        for number, top in tops.items()
+    ]
+
+
+def starts_of(cluster: Cluster, topic: str, partitions: list[int]) -> dict[int, int]:
+    """Where the log of each partition begins now."""
+    return _offsets(
+        cluster, topic, partitions, OffsetSpec.earliest, IsolationLevel.READ_UNCOMMITTED
+    )
+
+
+def _offsets(
+    cluster: Cluster,
+    topic: str,
+    partitions: list[int],
+    spec: Callable[[], OffsetSpec],
+    isolation: IsolationLevel,
+) -> dict[int, int]:
+    wanted = {TopicPartition(topic, number): spec() for number in partitions}
+    questions = cluster.admin.list_offsets(wanted, isolation_level=isolation)
+    found = cluster.ask({asked.partition: future for asked, future in questions.items()})
+    return {number: _offset(cluster, topic, number, told) for number, told in found.items()}
+
+
+def _offset(cluster: Cluster, topic: str, partition: int, told: Any) -> int:
+    if isinstance(told, KafkaError):
+        raise cluster.refused(f"{topic}-{partition}", told)
+    if told.offset < 0:
+        raise MoldauError(f"{topic}-{partition} tells no offset")
+    return int(told.offset)

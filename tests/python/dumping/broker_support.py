@@ -1,0 +1,158 @@
+"""One real Kafka 4.4.0 in KRaft mode on 127.0.0.1, with its jars from the cache."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from certificate_support import PASSWORD as PASSWORD_OF_STORES
+from certificate_support import Certificate
+
+from moldau.engine.jars import resolve
+from moldau.engine.java import find_java
+
+COORDINATES = ["org.apache.kafka:kafka_2.13:4.4.0"]
+HEAP = ["-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+UP_WITHIN_S = 90
+
+# bob may log in and nothing else; carol, once she has an ACL, reads a topic and knows no group
+USERS = {
+    "alice": 'alice-secret;with "quotes" and \\ in it',
+    "bob": "bob-secret-word",
+    "carol": "carol-secret-word",
+}
+_ANYTHING = "org.apache.kafka.common.security.plain.PlainLoginModule required {};"
+
+
+@dataclass(frozen=True)
+class Broker:
+    folder: Path
+    process: subprocess.Popen[bytes]
+    plaintext: str
+    sasl: str
+    tls: str
+
+
+@contextlib.contextmanager
+def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
+    """A broker of its own in `folder`, with a listener each for PLAINTEXT, SASL and TLS."""
+    ports = _free_ports(4)
+    addresses = [f"127.0.0.1:{port}" for port in ports]
+    settings = folder / "server.properties"
+    settings.write_text(_settings(folder / "data", addresses, stores))
+    jars = ":".join(str(jar) for jar in resolve(COORDINATES, transitive=True))
+    java = [str(find_java().path), *HEAP, "-cp", jars]
+    subprocess.run(
+        [
+            *java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(settings),
+            "--standalone", *(f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS),
+        ],
+        check=True, capture_output=True, timeout=UP_WITHIN_S,
+    )  # fmt: skip
+    with (folder / "broker.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log, cwd=folder
+        )
+    try:
+        _wait_for(process, ports[:3], folder / "broker.log")
+        yield Broker(folder, process, *addresses[:3])
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def password_login(mechanism: str, user: str, password: str) -> dict[str, str]:
+    """Properties of a client that logs in."""
+    module = "plain.PlainLoginModule" if mechanism == "PLAIN" else "scram.ScramLoginModule"
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f"org.apache.kafka.common.security.{module} required "
+        f'username="{user}" password="{_quoted(password)}";',
+    }
+
+
+def properties_text(properties: dict[str, str]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in properties.items()).replace("\\", "\\\\")
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _scram(name: str) -> str:
+    # the tool splits at commas and reads no quotes
+    return f"name={name},password={USERS[name]}"
+
+
+def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
+    plaintext, sasl, tls, controller = addresses
+    users = " ".join(f'user_{name}="{_quoted(password)}"' for name, password in USERS.items())
+    listeners = f"PLAINTEXT://{plaintext},SASL://{sasl},TLS://{tls}"
+    settings = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "listeners": f"{listeners},CONTROLLER://{controller}",
+        "advertised.listeners": listeners,
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.bootstrap.servers": controller,
+        "inter.broker.listener.name": "PLAINTEXT",
+        "listener.security.protocol.map":
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL",
+        "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+        "listener.name.sasl.plain.sasl.jaas.config": _ANYTHING.format(users),
+        "listener.name.sasl.scram-sha-256.sasl.jaas.config":
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;",
+        "listener.name.tls.ssl.keystore.type": "PKCS12",
+        "listener.name.tls.ssl.keystore.location": str(stores.keystore),
+        "listener.name.tls.ssl.keystore.password": PASSWORD_OF_STORES,
+        "listener.name.tls.ssl.key.password": PASSWORD_OF_STORES,
+        "listener.name.tls.ssl.client.auth": "required",
+        "listener.name.tls.ssl.truststore.type": "PKCS12",
+        "listener.name.tls.ssl.truststore.location": str(stores.truststore),
+        "listener.name.tls.ssl.truststore.password": PASSWORD_OF_STORES,
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS;User:alice;User:CN=127.0.0.1",
+        "log.dirs": str(data),
+        "offsets.topic.num.partitions": "5",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "transaction.state.log.num.partitions": "2",
+        "group.initial.rebalance.delay.ms": "0",
+        "log.cleaner.dedupe.buffer.size": "4194304",
+        # a topic that is asked for is made: what only reads must not ask for one
+        "auto.create.topics.enable": "true",
+    }  # fmt: skip
+    return properties_text(settings)
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _wait_for(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
+    end = time.monotonic() + UP_WITHIN_S
+    waiting = list(ports)
+    while waiting:
+        if process.poll() is not None or time.monotonic() > end:
+            raise RuntimeError(f"the broker did not come up: {log.read_text()[-2000:]}")
+        try:
+            socket.create_connection(("127.0.0.1", waiting[0]), 1).close()
+            waiting.pop(0)
+        except OSError:
+            time.sleep(0.2)
