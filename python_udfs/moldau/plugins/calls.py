@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -26,12 +26,14 @@ def make_calls(
     timeout_seconds: float,
     limit: int = 32,
     after_call: Callable[[], None] | None = None,
+    before_call: Callable[[Sequence[Call]], None] | None = None,
 ) -> Iterator[Outcome]:
     """Outcomes as they come, exactly one a call; at most `limit` calls are under way.
 
     `plugin_or_factory`: a plugin, or its class or a function without parameters that makes one.
     A call without an answer after `timeout_seconds` has the outcome `timeout` and is left behind
     in its daemon thread. Calls for which the plugin has a batch form go into one call of it.
+    `before_call` is called in the thread before the plugin is: where it raises the calls fail.
     `after_call` is called in the thread when the plugin has answered, before the outcome is given.
     """
     waiting = list(calls)
@@ -47,6 +49,8 @@ def make_calls(
 
     def run(task: Task) -> list[Verdict]:
         time_limit.set(timeout_seconds)
+        if before_call is not None:
+            before_call(task)
         try:
             return plugin.make(task, timeout_seconds)
         finally:

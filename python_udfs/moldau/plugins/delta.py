@@ -33,6 +33,8 @@ class DeltaPlugin(TopologyDescriptionPlugin):
     """Rows (cluster_id, group_id, topology_epoch, description, written_at_ms), keyed by the
     first two; `description` is JSON text, null = there was none."""
 
+    public_options = ("path",)
+
     def __init__(
         self, path: str | None = None, storage_options: dict[str, str] | None = None
     ) -> None:

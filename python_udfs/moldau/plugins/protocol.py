@@ -13,6 +13,11 @@ What a plugin may have beside them:
 * `delete_topologies(group_ids: Sequence[str]) -> Mapping[str, Exception] | None`, likewise.
   Both give the failures by group id; None or nothing in it = all went well, to raise = all failed
   the same way.
+* `public_options`, a tuple of the options that are no secrets. Of every other one only the keys are
+  stored and shown, and its texts are taken out of what the plugin says; of a public URL neither
+  user, values of the query nor fragment are told.
+
+`${env:NAME}` in an option is replaced from the environment before the plugin is constructed.
 """
 
 from __future__ import annotations
@@ -44,6 +49,7 @@ class TopologyDescriptionPlugin:
     """
 
     asynchronous: bool = False
+    public_options: tuple[str, ...] = ()
 
     def set_topology(self, group_id: str, topology_epoch: int, description: Any) -> Any:
         """Store a description, JSON-able or None, in place of the group's former one."""

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
+from moldau.plugins.environment import UnsetVariable, values_named, with_environment
+from moldau.plugins.masking import secrets_in
 
 ENTRY_POINT_GROUP = "moldau.topology_plugins"
 DEFAULT_TIMEOUT_SECONDS = 10.0
+_IMPORT_SECONDS = 30.0
+_ALIVE = "moldau: alive"
+_IMPORT = f"""
+import sys
+from importlib.metadata import EntryPoint
+try:
+    EntryPoint("plugin", sys.argv[1], "plugins").load()
+except BaseException:
+    pass
+sys.stderr.write("{_ALIVE}")
+sys.stderr.flush()
+"""
 
 
 class UnusablePlugin(MoldauError):
@@ -29,7 +47,8 @@ class PluginSpec:
     """All that a worker process needs to construct the plugin of a cluster."""
 
     name: str
-    options: dict[str, Any]
+    options: dict[str, Any] = field(repr=False)
+    """As they stand in moldau.yml: references to the environment are not replaced."""
     cluster_id: str
     warehouse: str
     folder: str
@@ -55,15 +74,51 @@ def plugin_class(name: str) -> Callable[..., Any]:
     if len(found) > 1:
         raise UnusablePlugin("name", f"a name of one plugin (this is {' and '.join(found)})")
     entry = next(iter(entry_points(group=ENTRY_POINT_GROUP, name=name)))
+    if problem := _import_problem(entry.value):
+        raise UnusablePlugin("name", f"a plugin that can be loaded ({entry.value} {problem})")
     try:
         loaded = entry.load()
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         allowed = f"a plugin that can be loaded ({entry.value} fails with {reason})"
         raise UnusablePlugin("name", allowed) from error
     if not callable(loaded):
         raise UnusablePlugin("name", f"a plugin class ({entry.value} is none)")
     return loaded  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _import_problem(value: str) -> str | None:
+    """What another process says of the import: a module may end, or hold, the one it is loaded in.
+
+    What it raises is told where it is loaded then.
+    """
+    if value.startswith("moldau."):
+        return None
+    path = os.pathsep.join(filter(None, sys.path))
+    try:
+        tried = subprocess.run(
+            [sys.executable, "-c", _IMPORT, value],
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            timeout=_IMPORT_SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"is not imported in {_IMPORT_SECONDS:g} s"
+    if not tried.stderr.endswith(_ALIVE.encode()):
+        return f"ends the process that imports it, with code {tried.returncode}"
+    return None
+
+
+def public_options(name: str) -> tuple[str, ...]:
+    """The options that the plugin's class names as no secrets; none if it cannot be loaded."""
+    try:
+        named = getattr(plugin_class(name), "public_options", ())
+    except UnusablePlugin:
+        return ()
+    return tuple(named) if isinstance(named, list | tuple | set | frozenset) else ()
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
@@ -87,9 +142,21 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
 
 
 def make_plugin(spec: PluginSpec) -> Any:
-    """A new instance; whatever its constructor or its `open` raises is raised."""
-    plugin = plugin_class(spec.name)(**spec.options)
+    """A new instance; whatever its constructor or its `open` raises is raised.
+
+    UnsetVariable if an option names a variable that is not in this process's environment.
+    """
+    plugin = plugin_class(spec.name)(**with_environment(spec.options))
     opened = getattr(plugin, "open", None)
     if callable(opened):
         opened(spec.cluster_id, Path(spec.warehouse), Path(spec.folder))
     return plugin
+
+
+def secrets_of(spec: PluginSpec) -> list[str]:
+    """What nobody is told of the plugin's options, as this process's environment fills them."""
+    public = public_options(spec.name)
+    try:
+        return secrets_in(with_environment(spec.options), public, values_named(spec.options))
+    except UnsetVariable:
+        return secrets_in(spec.options, public)

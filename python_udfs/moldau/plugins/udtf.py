@@ -2,20 +2,26 @@
 
 Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch; each comes back once
 with outcome, message, started_at_ms and finished_at_ms. Run it in one append, with task retries and
-speculation off (both are, in local mode): Spark then calls once and records what it called.
+speculation off (both are, in local mode): Spark then calls once and records what it called. When a
+plugin ends the process, run it again with the same journal: what was under way has failed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.plugins.calls import Call, make_calls
+from moldau.plugins.journal import Journal, read_left
+from moldau.plugins.masking import without
 from moldau.plugins.outcomes import Outcome
-from moldau.plugins.registry import PluginSpec, make_plugin
+from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,10 +36,14 @@ _plugins: dict[str, Any] = {}  # one instance per cluster and worker process
 
 
 def register_call_plugin(
-    spark: SparkSession, specs: Mapping[str, PluginSpec], dies_in_call: Sequence[int] = ()
+    spark: SparkSession,
+    specs: Mapping[str, PluginSpec],
+    journal: Path,
+    dies_in_call: Sequence[int] = (),
 ) -> None:
     """Register `call_plugin` with these plugins by cluster.
 
+    `journal`: a folder of this command alone, in which each slice notes the calls that it makes.
     `dies_in_call`: processes to kill once a plugin has done what it was asked and nothing has
     recorded it (MOLDAU_FAIL_AT=in_call).
     """
@@ -52,38 +62,64 @@ def register_call_plugin(
             self.rows.append(row)
 
         def terminate(self) -> Iterator[tuple[Any, ...]]:
-            yield from call_all(self.rows, plugins, dies_in_call)
+            yield from call_all(self.rows, plugins, journal, dies_in_call)
 
     spark.udtf.register("call_plugin", CallPlugin)
 
 
 def call_all(
-    rows: Sequence[Any], plugins: Mapping[str, PluginSpec], dies_in_call: Sequence[int]
+    rows: Sequence[Any],
+    plugins: Mapping[str, PluginSpec],
+    folder: Path,
+    dies_in_call: Sequence[int] = (),
 ) -> Iterator[tuple[Any, ...]]:
     """Make the calls of these rows; a row of `RETURNS` for each.
 
-    Clusters side by side: the dead plugin of one does not hold up those of the others.
+    Clusters side by side: the dead plugin of one does not hold up those of the others. Once a
+    process was ended they are called one by one, so that no plugin fails for what another does.
+    What the journal in `folder` knows of is not called again.
     """
     after_call = _killer(dies_in_call) if dies_in_call else None
+    left = read_left(folder)
 
     def call_cluster(cluster_id: str) -> list[tuple[Any, ...]]:
         spec = plugins[cluster_id]
-        asked = {row.call_id: row for row in rows if row.cluster_id == cluster_id}
+        # ids differ from run to run: so do the neighbours of a call that ends the process
+        asked = {row.call_id: row for row in sorted(rows, key=lambda row: str(row.call_id))}
+        asked = {name: row for name, row in asked.items() if row.cluster_id == cluster_id}
+        known = [it for name in asked if (it := left.outcome(name, cluster_id))]
+        told = {it.call_id for it in known}
         calls = [
             Call(r.call_id, r.cluster_id, r.group_id, r.operation, r.topology_epoch)
             for r in asked.values()
+            if r.call_id not in told
         ]
         answers = make_calls(
-            lambda: _plugin(spec),
+            lambda: _plugin(spec, journal),
             calls,
             timeout_seconds=spec.timeout_seconds,
+            before_call=journal.begin,
             after_call=after_call,
         )
-        return [_told(asked[answer.call_id], answer) for answer in answers]
+        for answer in _without_secrets(answers, spec):
+            with contextlib.suppress(OSError):  # it is recorded all the same
+                journal.end(answer)
+            known.append(answer)
+        return [_told(asked[answer.call_id], answer) for answer in known]
 
-    with ThreadPoolExecutor(_CLUSTERS_AT_ONCE) as pool:
+    journal = Journal(folder)
+    with ThreadPoolExecutor(1 if left.processes else _CLUSTERS_AT_ONCE) as pool:
         for told in pool.map(call_cluster, sorted({row.cluster_id for row in rows})):
             yield from told
+    journal.close()
+
+
+def _without_secrets(answers: Iterator[Outcome], spec: PluginSpec) -> Iterator[Outcome]:
+    secrets: list[str] | None = None
+    for answer in answers:
+        if secrets is None:  # not before: the plugin's module is loaded while it is constructed
+            secrets = secrets_of(spec)
+        yield dataclasses.replace(answer, message=without(secrets, answer.message))
 
 
 def _told(row: Any, answer: Outcome) -> tuple[Any, ...]:
@@ -101,10 +137,11 @@ def _told(row: Any, answer: Outcome) -> tuple[Any, ...]:
     )
 
 
-def _plugin(spec: PluginSpec) -> Any:
-    key = repr(spec)
+def _plugin(spec: PluginSpec, journal: Journal) -> Any:
+    key = repr(dataclasses.asdict(spec))
     if key not in _plugins:
-        _plugins[key] = make_plugin(spec)
+        with journal.constructing(spec.cluster_id):
+            _plugins[key] = make_plugin(spec)
     return _plugins[key]
 
 

@@ -12,6 +12,7 @@ from moldau.errors import MoldauError
 from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Name, Section, name_is_usable, nothing_is_empty
 from moldau.settings.others import FlowSettings, ProducerSettings
+from moldau.settings.plugin import UNCHECKED
 from moldau.settings.problems import describe
 from moldau.settings.yaml_file import read_yaml
 
@@ -54,17 +55,22 @@ class Settings(Section):
         return self.producers.get(producer_id) or self.producers.get("default", ProducerSettings())
 
 
-def load_settings(config: Path | None = None, warehouse: Path | None = None) -> Settings:
+def load_settings(
+    config: Path | None = None, warehouse: Path | None = None, checks_plugins: bool = True
+) -> Settings:
     """Read and check the settings; MoldauError names file, key, value and what is allowed.
 
     `config`: the file, which must then exist; None = ./moldau.yml if it is there.
     `warehouse`: the folder; None = MOLDAU_WAREHOUSE, else `warehouse:` relative to the file,
     else ./warehouse. The folder itself is not looked at.
+    `checks_plugins`: false = no plugin is loaded, as whoever only reads calls none.
     """
     path = config if config is not None else DEFAULT_CONFIG
     content = read_yaml(path, is_required=config is not None)
     try:
-        file = _File.model_validate(_with_inherited_producers(content or {}))
+        file = _File.model_validate(
+            _with_inherited_producers(content or {}), context=None if checks_plugins else UNCHECKED
+        )
     except ValidationError as error:
         raise MoldauError(f"{path}: {describe(error, _File)}") from None
     return Settings(

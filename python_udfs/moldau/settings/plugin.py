@@ -1,23 +1,34 @@
-"""Which topology description plugin a cluster uses, checked when settings load."""
+"""Which topology description plugin a cluster uses, checked when a verb that writes loads it."""
 
 from __future__ import annotations
 
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from moldau.plugins.environment import UnsetVariable, with_environment
+from moldau.plugins.masking import told
 from moldau.plugins.registry import (
     DEFAULT_TIMEOUT_SECONDS,
     UnusablePlugin,
     check_options,
     plugin_class,
+    public_options,
 )
 from moldau.settings.fields import Section
 from moldau.settings.problems import suggestion
 
-_SECRET_WORDS = ("password", "secret", "token", "key", "authorization", "credential", "headers")
+UNCHECKED = {"plugins": "unchecked"}
+"""Context of a validation that loads no plugin and asks the environment for nothing."""
 
 
 def _seconds(value: Any) -> float:
@@ -37,7 +48,9 @@ class PluginSettings(Section):
 
     @field_validator("name")
     @classmethod
-    def _can_be_loaded(cls, name: str) -> str:
+    def _can_be_loaded(cls, name: str, info: ValidationInfo) -> str:
+        if info.context == UNCHECKED:
+            return name
         try:
             plugin_class(name)
         except UnusablePlugin as problem:
@@ -45,17 +58,24 @@ class PluginSettings(Section):
         return name
 
     @model_validator(mode="after")
-    def _takes_its_options(self) -> PluginSettings:
+    def _takes_its_options(self, info: ValidationInfo) -> PluginSettings:
         """An option that the constructor does not know, or lacks, is told by its own key."""
+        if info.context == UNCHECKED:
+            return self
         try:
             check_options(self.name, self.options)
+            with_environment(self.options)
         except UnusablePlugin as problem:
             key = problem.key
             wrong = InitErrorDetails(
                 type="missing" if problem.allowed is None else _not_allowed(problem, key),
                 loc=(key,),
-                input=_masked(key, self.options.get(key)),
+                input=told(self.options, ()).get(key),
             )
+            raise ValidationError.from_exception_data("plugin", [wrong]) from problem
+        except UnsetVariable as problem:
+            allowed = PydanticCustomError("plugin", "{allowed}", {"allowed": problem.allowed})
+            wrong = InitErrorDetails(type=allowed, loc=problem.place, input=problem.shown)
             raise ValidationError.from_exception_data("plugin", [wrong]) from problem
         return self
 
@@ -65,15 +85,14 @@ class PluginSettings(Section):
         return dict(self.model_extra or {})
 
     def effective(self) -> dict[str, Any]:
-        """What was given, for the records of a run; values that look secret are masked."""
-        shown = {option: _masked(option, value) for option, value in self.options.items()}
+        """What was given, for the records of a run, but `***` for what may be a secret."""
+        shown = told(self.options, public_options(self.name))
         if "timeout_seconds" in self.model_fields_set:
             shown["timeout_seconds"] = self.timeout_seconds
         return {"name": self.name, **shown}
 
-
-def _masked(option: str, value: Any) -> Any:
-    return "***" if any(word in option.lower() for word in _SECRET_WORDS) else value
+    def __repr_args__(self) -> Any:
+        return self.effective().items()
 
 
 def _not_allowed(problem: UnusablePlugin, given: str) -> PydanticCustomError:

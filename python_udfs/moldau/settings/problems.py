@@ -28,9 +28,11 @@ def suggestion(given: str, known: Iterable[str]) -> str:
 def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
     steps = [str(step) for step in problem["loc"] if step != "[key]"]
     path = ".".join(_printable(step) for step in steps)
-    value = shown(problem["input"])
+    is_plugin = steps[-1:] == ["plugin"]
+    value = shown(_without_texts(problem["input"], hides_all=is_plugin))
     match problem["type"]:
         case "extra_forbidden":
+            value = shown(_without_texts(problem["input"], hides_all=True))
             known = _keys_at(model, steps[:-1])
             hint = suggestion(steps[-1], known)
             return f"unknown key {path} (value {value}); known here: {', '.join(known)}{hint}"
@@ -69,6 +71,18 @@ def shown(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     text = repr(value)
     return text if len(text) <= _SHOWN_LETTERS else text[:_SHOWN_LETTERS] + "..."
+
+
+def _without_texts(value: Any, hides_all: bool) -> Any:
+    """Stars for the texts in a mapping, which may be a plugin's options in a wrong place.
+
+    `hides_all`: also for a text by itself.
+    """
+    if isinstance(value, dict):
+        return {key: _without_texts(item, hides_all=True) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_texts(item, hides_all) for item in value]
+    return "***" if hides_all and isinstance(value, str) else value
 
 
 def _printable(step: str) -> str:

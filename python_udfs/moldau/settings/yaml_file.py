@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,9 @@ def read_yaml(path: Path, *, is_required: bool) -> dict[Any, Any] | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise MoldauError(f"{path}, line {line}: {error.problem or error.context}") from None
+        said = error.problem or error.context or ""
+        said = re.sub(r"(alias|anchor|tag) '[^']*'", r"\1 ***", said)  # a secret without quotes
+        raise MoldauError(f"{path}, line {line}: {said}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise MoldauError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if content is None:

@@ -19,19 +19,19 @@ class ScriptedPlugin:
     def __init__(self, folder: str, failing: str = "") -> None:
         self.folder = Path(folder)
         self.failing = tuple(filter(None, failing.split()))
+        if "constructor" in self.failing:
+            os._exit(7)
 
     def delete_topology(self, group_id: str) -> None:
         name = group_id.replace("/", "_")
         if group_id.startswith("crash"):
+            self._wait_for("end")
             os._exit(7)  # as a native library does that crashes
         if group_id.startswith("hang"):
             time.sleep(600)
         if group_id.startswith("wait"):
             (self.folder / f"{name}.called").touch()
-            for _ in range(WAIT_SECONDS * 20):
-                if (self.folder / f"{name}.go").exists():
-                    break
-                time.sleep(0.05)
+            self._wait_for(f"{name}.go")
         if group_id.startswith("perm"):
             raise PermanentFailure("not supported'; drop table state.groups; --")
         is_failing = bool(self.failing) and group_id.startswith(self.failing)
@@ -39,3 +39,9 @@ class ScriptedPlugin:
             raise TransientFailure("plugin offline")
         with (self.folder / "calls.txt").open("a") as calls:
             calls.write(f"{group_id}\n")
+
+    def _wait_for(self, file: str) -> None:
+        for _ in range(WAIT_SECONDS * 20):
+            if (self.folder / file).exists():
+                break
+            time.sleep(0.05)

@@ -72,9 +72,14 @@ def test_a_late_answer_is_ignored(scripted: Scripted) -> None:
     assert sorted(it.call_id for it in found) == ["call fine", "call other"]
 
 
+def calling_threads() -> set[threading.Thread]:
+    return {it for it in threading.enumerate() if it.name == "moldau-plugin-call"}
+
+
 def test_threads_end_when_all_is_done_and_do_not_hold_the_process(scripted: Scripted) -> None:
+    before = calling_threads()
     outcomes(scripted, deletes("hang", "fine"), seconds=0.1)
-    left = [it for it in threading.enumerate() if it.name == "moldau-plugin-call"]
+    left = calling_threads() - before
     assert all(thread.daemon for thread in left)
     scripted.release.set()
     for thread in left:
@@ -160,9 +165,12 @@ def test_a_machine_without_threads_left_is_a_failed_call(monkeypatch: pytest.Mon
 
 
 def test_who_stops_listening_leaves_no_thread_behind() -> None:
+    before = calling_threads()
     found = make_calls(Scripted(), deletes(*"abcd"), 5, limit=1)
     next(found)
     with contextlib.closing(found):
         pass
-    time.sleep(0.1)
-    assert not [it for it in threading.enumerate() if it.name == "moldau-plugin-call"]
+    left = calling_threads() - before
+    for thread in left:
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in left)
