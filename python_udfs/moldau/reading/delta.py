@@ -7,26 +7,39 @@ deletion vector hides are left out, columns that an old file lacks are null, tim
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+from uuid import uuid4
 
 from moldau.errors import MoldauError
 from moldau.reading.delta_types import duckdb_type, identifier, literal
 from moldau.reading.tables import existing_tables
-from moldau.warehouse.damage import data_files, find_log_damage, open_table
+from moldau.warehouse.damage import (
+    DamagedError,
+    data_files,
+    find_log_damage,
+    looking_at,
+    open_table,
+)
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
     from duckdb import DuckDBPyConnection
 
 
-def connect_duckdb(warehouse: Path, only: Iterable[str] | None = None) -> DuckDBPyConnection:
+def connect_duckdb(
+    warehouse: Path, only: Iterable[str] | None = None, target: Path | None = None
+) -> DuckDBPyConnection:
     """A connection with every table of the warehouse as the view `database.table`.
 
-    `only`: full names of the tables wanted (those that do not exist are left out); None = all.
-    MoldauError if there is no warehouse or a table's log is damaged.
+    It reads the files of these tables, may write `target`, and nothing else: no other file, no
+    setting, no extension, no table. `only`: full names of the tables wanted (those that do not
+    exist are left out); None = all. MoldauError if there is no warehouse or a table's log is
+    damaged.
     """
     import duckdb
 
@@ -37,26 +50,38 @@ def connect_duckdb(warehouse: Path, only: Iterable[str] | None = None) -> DuckDB
     connection.execute("create schema _deleted")
     for database in dict.fromkeys(name.split(".")[0] for name in existing):
         connection.execute(f"create schema {identifier(database)}")
-    for name in wanted:
-        _create_view(connection, warehouse, name)
+    files = [path for name in wanted for path in _create_view(connection, warehouse, name)]
+    _confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
+    begin_reading(connection)
     return connection
 
 
+def begin_reading(connection: DuckDBPyConnection, is_again: bool = False) -> None:
+    """From here on nothing changes a table. `is_again`: after an error, which ends the reading."""
+    if is_again:
+        connection.execute("rollback")
+    connection.execute("begin transaction read only")
+
+
 def open_latest(warehouse: Path, name: str) -> DeltaTable:
-    """Table `database.table` at its latest version; MoldauError if it cannot be read."""
+    """Table `database.table` at its latest version; DamagedError or UnreadableError."""
     folder = warehouse.joinpath(*name.split(".", 1))
     wrong = find_log_damage(folder)
     if wrong is None:
         try:
             return open_table(folder)
-        except Exception as error:
-            wrong = " ".join(str(error).split())[:300]
-    raise MoldauError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")
+        except DamagedError as error:
+            wrong = str(error)
+    raise DamagedError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")
 
 
 def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
-    """Row numbers (from 0) that deletion vectors hide, by absolute path of the data file."""
-    vectors = [batch for batch in table.deletion_vectors() if batch.num_rows]
+    """Row numbers (from 0) that deletion vectors hide, by absolute path of the data file.
+
+    DamagedError or UnreadableError if one cannot be read.
+    """
+    with looking_at(Path(unquote(table.table_uri.removeprefix("file://")))):
+        vectors = [batch for batch in table.deletion_vectors() if batch.num_rows]
     if not vectors:
         return {}
     # most tables hide no row, and these take a second to import
@@ -73,7 +98,27 @@ def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
     return found
 
 
-def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> None:
+def _confine(connection: DuckDBPyConnection, files: list[str]) -> None:
+    """No file but these, for ever: settings can no longer be changed.
+
+    What does not fit into memory goes to a folder that nobody can name beforehand.
+    """
+    spill = Path(tempfile.gettempdir()) / f"moldau-{uuid4().hex}"
+    for setting, value in {
+        "temp_directory": str(spill),
+        "allowed_paths": files,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+        "python_enable_replacements": False,
+        "enable_external_access": False,
+        "lock_configuration": True,
+    }.items():
+        connection.execute(f"set {setting} = ?", [value])
+
+
+def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> list[str]:
+    """Gives the files that the view reads, in every spelling in which DuckDB asks for them."""
     table = open_latest(warehouse, name)
     fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
     deleted = deleted_rows(table)
@@ -107,6 +152,7 @@ def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> 
     except Exception as error:
         reason = " ".join(str(error).split())[:300]
         raise MoldauError(f"{name} cannot be read: {reason} (see `moldau doctor`)") from None
+    return list(dict.fromkeys([*files, *map(_without_wildcards, files)]))
 
 
 def _store(connection: DuckDBPyConnection, table: str, deleted: dict[str, list[int]]) -> None:

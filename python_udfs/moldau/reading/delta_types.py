@@ -1,4 +1,4 @@
-"""Delta's column types in DuckDB's words."""
+"""Delta's column types, names and texts in DuckDB's words, and its errors in a line."""
 
 from __future__ import annotations
 
@@ -42,3 +42,9 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """A quoted SQL string."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def in_one_line(error: Exception) -> str:
+    """What DuckDB says is wrong, and where in the statement."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:2])[:500]

@@ -13,7 +13,9 @@ from moldau.reading.query import Tables
 from moldau.reading.status import lock_holder, open_loads
 from moldau.reading.tables import require_warehouse
 from moldau.reading.values import visible
-from moldau.warehouse.damage import find_damage
+from moldau.settings import Settings, load_settings
+from moldau.warehouse.aside import in_words, read_aside
+from moldau.warehouse.damage import UnreadableError, find_damage
 
 _LISTED = 10
 
@@ -37,12 +39,21 @@ def examine(warehouse: Path) -> Iterator[Finding]:
         yield Finding("warehouse", False, str(error))
         return
     yield from _lock_and_loads(warehouse)
+    yield from _set_aside(warehouse)
     yield from _tables(warehouse)
     for check in (_share_groups, _unreadable, _undecodable):
         try:
             yield from check(warehouse)
         except MoldauError as error:
             yield Finding("data", False, str(error))
+
+
+def examine_plugins(settings: Settings) -> Iterator[Finding]:
+    """Whether verbs that write would start: they load every plugin that the settings name."""
+    try:
+        load_settings(settings.config, settings.warehouse)
+    except MoldauError as error:
+        yield Finding("plugin", False, str(error))
 
 
 def _java() -> Finding:
@@ -75,12 +86,20 @@ def _lock_and_loads(warehouse: Path) -> Iterator[Finding]:
         )
 
 
+def _set_aside(warehouse: Path) -> Iterator[Finding]:
+    for entry in read_aside(warehouse):
+        yield Finding("set_aside", False, visible(in_words(entry)))
+
+
 def _tables(warehouse: Path) -> Iterator[Finding]:
     from moldau.warehouse.contracts import tables
 
     whole = 0
     for table in tables().values():
-        damage = find_damage(warehouse, table)
+        try:
+            damage = find_damage(warehouse, table)
+        except UnreadableError as error:
+            damage = str(error)
         if damage:
             yield Finding("table", False, damage)
         whole += damage is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from moldau.errors import MoldauError
 from moldau.reading.delta_types import literal
-from moldau.reading.query import Rows, table_relation, table_rows
+from moldau.reading.query import Rows, run, table_relation, table_rows
 from moldau.reading.values import csv_cell, to_json
 
 
@@ -22,6 +23,8 @@ def export_table(warehouse: Path, name: str, target: Path, where: str | None = N
     ending = target.suffix.lower()
     if ending not in (".parquet", *_WRITERS):
         raise MoldauError(f"{target} must end in .csv, .json, .jsonl or .parquet")
+    if ending == ".parquet":
+        _require_unicode(target)
     if not target.parent.is_dir():
         raise MoldauError(f"the folder {target.parent} does not exist")
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
@@ -32,17 +35,26 @@ def export_table(warehouse: Path, name: str, target: Path, where: str | None = N
             count = _WRITERS[ending](table_rows(warehouse, name, where), unfinished)
         os.replace(unfinished, target)
     except OSError as error:
-        raise MoldauError(f"cannot write {target}: {error.strerror}") from None
+        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
     return count
 
 
+def _require_unicode(target: Path) -> None:
+    try:
+        str(target).encode()
+    except UnicodeEncodeError:  # words on a command line may be any bytes
+        raise MoldauError(f"{target}: DuckDB writes to names in UTF-8 only") from None
+
+
 def _to_parquet(warehouse: Path, name: str, path: Path, where: str | None) -> int:
-    connection, sql = table_relation(warehouse, name, where)
-    written = connection.execute(f"copy ({sql}) to {literal(str(path))} (format parquet)")
-    row = written.fetchone()
-    return int(row[0]) if row else 0
+    connection, sql = table_relation(warehouse, name, where, path)
+    file = literal(os.path.abspath(path))
+    # the file is unfinished as it is: DuckDB needs no other one beside it
+    written = run(connection, f"copy ({sql}) to {file} (format parquet, use_tmp_file false)")
+    return sum(row[0] for row in written.rows)
 
 
 def _to_csv(rows: Rows, path: Path) -> int:

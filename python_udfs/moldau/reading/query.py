@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.errors import MoldauError
-from moldau.reading.delta import connect_duckdb
-from moldau.reading.delta_types import identifier
+from moldau.reading.delta import begin_reading, connect_duckdb
+from moldau.reading.delta_types import identifier, in_one_line
+from moldau.reading.statements import require_condition, require_query
 from moldau.reading.tables import existing_tables, mentioned, resolve
 
 if TYPE_CHECKING:
@@ -31,19 +33,8 @@ class Rows:
 
 def query(warehouse: Path, sql: str) -> Rows:
     """The answer to one query in DuckDB's SQL; MoldauError with DuckDB's words if it is wrong."""
-    import duckdb
-
-    parser = duckdb.connect()
-    try:
-        statements = parser.extract_statements(sql)
-        if len(statements) != 1 or statements[0].type not in (
-            duckdb.StatementType.SELECT,
-            duckdb.StatementType.EXPLAIN,
-        ):
-            raise MoldauError("one query is expected: moldau never changes tables from here")
-    except duckdb.Error as error:
-        raise MoldauError(_first_line(error)) from None
-    return _run(_connect_for(warehouse, sql), sql)
+    require_query(sql)
+    return run(_connect_for(warehouse, sql), sql)
 
 
 def table_rows(
@@ -55,20 +46,23 @@ def table_rows(
     or the condition is wrong.
     """
     connection, sql = table_relation(warehouse, name, where)
-    return _run(connection, sql if limit is None else f"{sql} limit {limit:d}")
+    return run(connection, sql if limit is None else f"{sql} limit {limit:d}")
 
 
 def table_relation(
-    warehouse: Path, name: str, where: str | None = None
+    warehouse: Path, name: str, where: str | None = None, target: Path | None = None
 ) -> tuple[DuckDBPyConnection, str]:
-    """A connection, and the query on it that gives the rows of a table in the order of its key."""
+    """A connection, and the query on it that gives the rows of a table in the order of its key.
+
+    `target`: the one file that the connection may write.
+    """
     full_name = resolve(warehouse, name)
     sql = f"select * from {'.'.join(identifier(part) for part in full_name.split('.', 1))}"
     if where is not None:
-        _require_condition(where)
+        require_condition(where)
         sql += f" where (\n{where}\n)"  # its own lines: a trailing comment must end there
     sql += _order(full_name)
-    return _connect_for(warehouse, sql), sql
+    return _connect_for(warehouse, sql, target), sql
 
 
 class Tables:
@@ -92,24 +86,12 @@ class Tables:
         return self.ask(f"select * from {name} {condition}", parameters)
 
     def ask(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
-        return _run(self._connection, sql, parameters).as_dicts()
+        return run(self._connection, sql, parameters).as_dicts()
 
 
-def _connect_for(warehouse: Path, sql: str) -> DuckDBPyConnection:
+def _connect_for(warehouse: Path, sql: str, target: Path | None = None) -> DuckDBPyConnection:
     """A connection with every table that the text may mean: DuckDB's own list misses some."""
-    return connect_duckdb(warehouse, mentioned(existing_tables(warehouse), sql))
-
-
-def _require_condition(where: str) -> None:
-    """A condition, not the end of the statement and another one."""
-    import duckdb
-
-    try:
-        parsed = duckdb.connect().extract_statements(f"select 1 where (\n{where}\n)")
-    except duckdb.Error as error:
-        raise MoldauError(f"--where {where!r} is not a condition: {_first_line(error)}") from None
-    if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
-        raise MoldauError(f"--where {where!r} is not one condition")
+    return connect_duckdb(warehouse, mentioned(existing_tables(warehouse), sql), target)
 
 
 def _order(full_name: str) -> str:
@@ -121,30 +103,33 @@ def _order(full_name: str) -> str:
     return f" order by {', '.join(identifier(column) for column in table.primary_key)}"
 
 
-def _run(connection: DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> Rows:
-    import duckdb
-
-    try:
+def run(connection: DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> Rows:
+    """MoldauError with DuckDB's words if the statement is wrong, or asks for another file."""
+    with _telling(connection):
         cursor = connection.execute(sql, parameters or [])
-    except duckdb.Error as error:
-        raise MoldauError(_first_line(error)) from None
     columns = tuple(column[0] for column in cursor.description or [])
     return Rows(columns, _batches(cursor))
 
 
 def _batches(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    import duckdb
-
     while True:
-        try:
+        with _telling(cursor):
             batch = cursor.fetchmany(_ROWS_AT_ONCE)
-        except duckdb.Error as error:
-            raise MoldauError(_first_line(error)) from None
         if not batch:
             return
         yield from batch
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:2])[:500]
+@contextlib.contextmanager
+def _telling(connection: DuckDBPyConnection) -> Iterator[None]:
+    """DuckDB's errors as a person's; the connection can be asked again."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        begin_reading(connection, is_again=True)
+        reason = in_one_line(error)
+        if isinstance(error, duckdb.PermissionException):
+            reason = f"a query reads tables of the warehouse and nothing else ({reason})"
+        raise MoldauError(reason) from None

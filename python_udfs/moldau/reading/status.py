@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from moldau.errors import MoldauError
 from moldau.reading.delta import deleted_rows, open_latest
 from moldau.reading.query import Tables
 from moldau.reading.tables import existing_tables
+from moldau.warehouse.aside import read_aside
+from moldau.warehouse.damage import DamagedError, looking_at, missing_file
 from moldau.warehouse.paths import LOADS, LOCK
 
 Row = dict[str, Any]
@@ -21,26 +22,41 @@ _RUNS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Status:
-    """`tables`, `runs`, `settings`: one row each; `loads`: run ids of loads that did not end."""
+    """`tables`, `runs`, `settings`, `set_aside`: one row each; `loads`: run ids of loads that did
+    not end."""
 
     warehouse: Path
     tables: list[Row]
     runs: list[Row]
     loads: list[str]
+    set_aside: list[Row]
     settings: list[Row]
     lock: Row | None
 
 
 def read_status(warehouse: Path) -> Status:
-    """Everything at once; a damaged table is named in its row. MoldauError without a warehouse."""
+    """Everything at once; a damaged table is named in its row.
+
+    MoldauError without a warehouse, or when a table cannot be looked at.
+    """
+    tables = read_tables(warehouse)
+    damaged = {row["table"] for row in tables if row["damage"]}
+    in_force = "where valid_to_ms is null order by cluster_id"
+
+    def rows(name: str, condition: str) -> list[Row]:
+        whole = [name] if name not in damaged else []  # else its row says what is wrong
+        return [row for n in whole for row in Tables(warehouse, [n]).rows(n, condition, [])]
+
     return Status(
         warehouse=warehouse.resolve(),
-        tables=read_tables(warehouse),
-        runs=_rows(warehouse, "state.runs", f"order by run_id desc limit {_RUNS_SHOWN}"),
+        tables=tables,
+        runs=rows("state.runs", f"order by run_id desc limit {_RUNS_SHOWN}"),
         loads=open_loads(warehouse),
-        settings=_rows(
-            warehouse, "state.settings", "where valid_to_ms is null order by cluster_id"
-        ),
+        set_aside=[
+            {"run_id": entry.run_id, "set_aside_at_ms": entry.at_ms, "reason": entry.reason}
+            for entry in read_aside(warehouse)
+        ],
+        settings=rows("state.settings", in_force),
         lock=lock_holder(warehouse),
     )
 
@@ -89,18 +105,29 @@ def _table(warehouse: Path, name: str) -> Row:
     row: Row = {"table": name, "rows": None, "files": None, "bytes": None, "version": None}
     row |= {"last_write_at_ms": None, "damage": None}
     try:
-        table = open_latest(warehouse, name)
-        files = table.get_add_actions()
-        counts, sizes = (files.column(c).to_pylist() for c in ("num_records", "size_bytes"))
-        row |= {"files": len(sizes), "bytes": sum(sizes), "version": table.version()}
-        row["last_write_at_ms"] = _last_write(warehouse, name, table.version())
-        if None not in counts:
-            row["rows"] = sum(counts)
-        if row["rows"] and table.metadata().configuration.get("delta.enableDeletionVectors"):
-            row["rows"] -= sum(len(hidden) for hidden in deleted_rows(table).values())
-    except Exception as error:
-        row["damage"] = " ".join(str(error).split())[:300]
+        with looking_at(warehouse.joinpath(*name.split(".", 1))):
+            row |= _measured(warehouse, name)
+    except DamagedError as error:
+        row["damage"] = str(error)
     return row
+
+
+def _measured(warehouse: Path, name: str) -> Row:
+    table = open_latest(warehouse, name)
+    if wrong := missing_file(table):
+        raise DamagedError(f"{name} cannot be read: {wrong} (see `moldau doctor`)")
+    files = table.get_add_actions()
+    counts, sizes = (files.column(c).to_pylist() for c in ("num_records", "size_bytes"))
+    rows = None if None in counts else sum(counts)
+    if rows and table.metadata().configuration.get("delta.enableDeletionVectors"):
+        rows -= sum(len(hidden) for hidden in deleted_rows(table).values())
+    return {
+        "rows": rows,
+        "files": len(sizes),
+        "bytes": sum(sizes),
+        "version": table.version(),
+        "last_write_at_ms": _last_write(warehouse, name, table.version()),
+    }
 
 
 def _last_write(warehouse: Path, name: str, version: int) -> int | None:
@@ -109,10 +136,3 @@ def _last_write(warehouse: Path, name: str, version: int) -> int | None:
         return commit.stat().st_mtime_ns // 1_000_000
     except OSError:
         return None
-
-
-def _rows(warehouse: Path, name: str, condition: str) -> list[Row]:
-    try:
-        return Tables(warehouse, [name]).rows(name, condition, [])
-    except MoldauError:
-        return []  # the table's own row says what is wrong with it

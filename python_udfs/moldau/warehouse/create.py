@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.warehouse.contracts import Table, tables
-from moldau.warehouse.damage import find_damage
+from moldau.warehouse.damage import find_damage, open_table
 from moldau.warehouse.paths import RUNS
 
 if TYPE_CHECKING:
@@ -75,14 +75,26 @@ def _is_made(spark: SparkSession, warehouse: Path, table: Table, may_create: boo
     folder = warehouse / table.database / table.name
     damage = find_damage(warehouse, table)
     if damage and table.database in DERIVED:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(folder)
     elif damage and (folder.exists() or not may_create):
         raise MoldauError(damage)
     if folder.exists():
         register_table(spark, warehouse, table.database, table.name)
+        if table.database not in DERIVED:
+            _drop_checks_of_before(spark, folder, table)
         return False
     spark.sql(create_statement(table, folder))
     return True
+
+
+def _drop_checks_of_before(spark: SparkSession, folder: Path, table: Table) -> None:
+    """A check that an earlier version made and this one does not have would stop its writes."""
+    prefix = "delta.constraints."
+    properties = open_table(folder).metadata().configuration
+    found = {name.removeprefix(prefix) for name in properties if name.startswith(prefix)}
+    for name in sorted(found - {name.lower() for name in table.checks}):
+        spark.sql(f"alter table {table.full_name} drop constraint `{name}`")
 
 
 def create_statement(table: Table, folder: Path) -> str:

@@ -1,13 +1,22 @@
-"""Is a table present and whole? Damage is named and refused; nothing is ever made anew over it."""
+"""Is a table present and whole? Damage is named and refused; nothing is ever made anew over it.
+
+Damage is what the bytes say: a file that is missing, empty or torn, other columns. What the
+machine says (no permission, too many open files, a disk that does not answer) is no damage.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from moldau.errors import MoldauError
 from moldau.warehouse.delta_log import LogDamageError, read_log_tail
 
 if TYPE_CHECKING:
@@ -19,53 +28,86 @@ _ADVICE = "nothing was changed: restore the folder from a copy, or move it away 
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 
+class DamagedError(MoldauError):
+    """The bytes of a table are not what they were when it was written."""
+
+
+class UnreadableError(MoldauError):
+    """The machine did not let a table be looked at: whether it is whole is not known."""
+
+
 def find_damage(warehouse: Path, table: Table) -> str | None:
     """One line that names table, file and what can be done; None = the table is whole.
 
     Looks at the log since its last checkpoint, at the presence of every file of the current
     version, and at names and types of the columns. A few milliseconds for a small table.
+    UnreadableError if that cannot be looked at.
     """
     folder = warehouse / table.database / table.name
-    if not folder.exists():
-        return f"{table.full_name} is missing in {warehouse}: `moldau init` creates new warehouses"
-    wrong = find_log_damage(folder)
-    if wrong is None:
-        try:
-            opened = open_table(folder)
-            wrong = _missing_file(opened) or _other_columns(opened, table)
-        except Exception as error:
-            wrong = f"it cannot be opened ({_one_line(error)})"
+    with looking_at(folder):
+        if not _is_there(folder):
+            return (
+                f"{table.full_name} is missing in {warehouse}: `moldau init` creates new warehouses"
+            )
+        wrong = find_log_damage(folder)
+        if wrong is None:
+            try:
+                opened = open_table(folder)
+                wrong = missing_file(opened) or _other_columns(opened, table)
+            except DamagedError as error:
+                wrong = str(error)
     return wrong and f"{table.full_name} in {folder} is damaged: {wrong}; {_ADVICE}"
 
 
 def find_log_damage(folder: Path) -> str | None:
     """What is wrong with a table's log or its deletion vectors; None = nothing."""
     try:
-        tail = read_log_tail(folder)
-    except LogDamageError as error:
+        with looking_at(folder):
+            tail = read_log_tail(folder)
+            missing = [name for name in tail.deletion_vector_files if not _is_there(folder / name)]
+    except (LogDamageError, DamagedError) as error:
         return str(error)
-    except OSError as error:
-        return f"{error.filename}: {error.strerror}"
-    missing = [name for name in tail.deletion_vector_files if not os.path.exists(folder / name)]
     return f"the deletion vector {min(missing)} is missing" if missing else None
+
+
+@contextlib.contextmanager
+def looking_at(folder: Path) -> Iterator[None]:
+    """What goes wrong with a table in here: DamagedError or UnreadableError.
+
+    Delta's library has no error for a file that is missing: its text ends in the system's number.
+    """
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (OSError, DeltaError) as error:
+        text = _one_line(error)
+        number = getattr(error, "errno", None) or _system_error(text)
+        if number == errno.ENOENT or (number is None and isinstance(error, DeltaError)):
+            raise DamagedError(f"{folder} cannot be opened ({text})") from None
+        raise UnreadableError(
+            f"{folder} cannot be looked at ({text}); nothing was changed"
+        ) from None
 
 
 def intact_version(folder: Path) -> int | None:
     """The latest version of a table whose log and files are whole; None = it is not."""
     if find_log_damage(folder):
         return None
-    table = open_table(folder)
-    return None if _missing_file(table) else table.version()
+    with looking_at(folder):
+        table = open_table(folder)
+        return None if missing_file(table) else table.version()
 
 
 def open_table(folder: Path) -> DeltaTable:
-    """The table at its latest version."""
+    """The table at its latest version; DamagedError or UnreadableError if that cannot be had."""
     from deltalake import DeltaTable
 
     path = os.path.abspath(folder)
     if unquote(path) != path:
-        raise OSError("a path with % and two hex digits is read as a URL by Delta: move it")
-    return DeltaTable(path)
+        raise MoldauError(f"{path}: Delta reads % and two hex digits as a URL does: move it")
+    with looking_at(folder):
+        return DeltaTable(path)
 
 
 def data_files(table: DeltaTable) -> list[str]:
@@ -73,9 +115,19 @@ def data_files(table: DeltaTable) -> list[str]:
     return [unquote(uri.removeprefix("file://")) for uri in table.file_uris()]
 
 
-def _missing_file(table: DeltaTable) -> str | None:
+def _is_there(path: Path | str) -> bool:
+    """False only if it is not: `exists` also says so of what it was not allowed to look at."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def missing_file(table: DeltaTable) -> str | None:
+    """Which file of the current version is not there; None = all are."""
     for path in data_files(table):
-        if not os.path.exists(path):
+        if not _is_there(path):
             return f"the data file {os.path.basename(path)} is missing"
     return None
 
@@ -116,5 +168,13 @@ def _normal(data_type: str) -> str:
     return _SPARK_NAMES.get(text, text)
 
 
+def _system_error(text: str) -> int | None:
+    """The operating system's number in an error of Rust."""
+    found = re.search(r"\(os error (\d+)\)|\bOs \{ code: (\d+)", text)
+    return int(found[1] or found[2]) if found else None
+
+
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+    """Without colours, and without the stack that Rust puts below."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    return " ".join(re.split(r"\n\s*0: <unknown>", plain)[0].split())[:300]

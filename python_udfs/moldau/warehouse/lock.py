@@ -17,6 +17,8 @@ from pathlib import Path
 from moldau.errors import MoldauError
 from moldau.warehouse.paths import LOCK
 
+_held: set[Path] = set()  # warehouses whose lock this process has
+
 
 class WarehouseInUse(MoldauError):
     """Another command holds the lock: `reason` names it."""
@@ -28,19 +30,35 @@ class WarehouseInUse(MoldauError):
 
 @contextlib.contextmanager
 def locked(warehouse: Path, command: str, wait_seconds: float = 0) -> Iterator[None]:
-    """Hold the warehouse's lock; raises WarehouseInUse naming the holder after wait_seconds."""
+    """Hold the warehouse's lock; raises WarehouseInUse naming the holder after wait_seconds.
+
+    MoldauError if the warehouse cannot be written.
+    """
     path = warehouse / LOCK
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        told = f"the warehouse {warehouse} cannot be written: {error.filename}: {error.strerror}"
+        raise MoldauError(told) from None
     try:
         _take(descriptor, path, time.monotonic() + wait_seconds)
         holder = {"pid": os.getpid(), "command": command, "since_ms": int(time.time() * 1000)}
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(holder).encode(), 0)
-        yield
+        _held.add(warehouse.resolve())
+        try:
+            yield
+        finally:
+            _held.discard(warehouse.resolve())
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)  # gives the lock back, as does the end of the process
+
+
+def is_held(warehouse: Path) -> bool:
+    """This process holds the warehouse's lock, so nobody else writes."""
+    return warehouse.resolve() in _held
 
 
 def _take(descriptor: int, path: Path, deadline: float) -> None:
@@ -60,5 +78,5 @@ def holder(path: Path) -> str:
     try:
         told = json.loads(path.read_text())
         return f"`{told['command']}` (pid {told['pid']})"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "another process"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from moldau.warehouse.damage import open_table
+from moldau.warehouse.damage import looking_at, open_table
 
 
 def state_bytes(warehouse: Path) -> int:
@@ -13,5 +13,6 @@ def state_bytes(warehouse: Path) -> int:
 
 
 def _bytes(folder: Path) -> int:
-    sizes: list[int] = open_table(folder).get_add_actions().column("size_bytes").to_pylist()
+    with looking_at(folder):
+        sizes: list[int] = open_table(folder).get_add_actions().column("size_bytes").to_pylist()
     return sum(sizes)

@@ -19,10 +19,14 @@ from click.testing import CliRunner, Result
 from conftest import Write
 from deltalake import DeltaTable
 
+from moldau.cli.cycle import cycle
 from moldau.cli.decode import decode
 from moldau.cli.doctor import doctor
+from moldau.cli.exec_verb import exec_verb
 from moldau.cli.explain import explain
 from moldau.cli.export import export
+from moldau.cli.init import init
+from moldau.cli.load import load
 from moldau.cli.show import show
 from moldau.cli.sql import sql
 from moldau.cli.status import status
@@ -202,6 +206,43 @@ def test_doctor_without_a_warehouse_says_what_to_run(tmp_path: Path) -> None:
     result = run(doctor, "--warehouse", str(tmp_path / "none"))
     assert result.exit_code == 2
     assert "moldau init" in result.stdout
+
+
+UNUSABLE = [
+    ("{name: gone, path: hush}", "clusters.e.plugin.name: 'gone' is not allowed"),
+    ("{name: delta, x: hush}", "clusters.e.plugin.x: '***' is not allowed"),
+    ("{name: directory, path: '${env:MOLDAU_UNSET}'}", "(MOLDAU_UNSET is not)"),
+]
+
+
+@pytest.mark.parametrize(("plugin", "message"), UNUSABLE)
+def test_a_plugin_that_cannot_be_used_stops_the_verbs_that_write_alone(
+    odd: Path, tmp_path: Path, write: Write, plugin: str, message: str
+) -> None:
+    settings = tmp_path / "moldau.yml"
+    settings.write_text(f"clusters: {{e: {{authority: moldau, plugin: {plugin}}}}}")
+    files = ["--config", str(settings), "--warehouse", str(odd)]
+    write("state.groups", {"cluster_id": "c", "group_id": "app", "group_type": "classic"})
+    write("state.runs")
+    assert run(status, *files).exit_code == 0
+    assert run(show, "group_offsets", *files).exit_code == 0
+    assert run(sql, "select 1", "--engine", "duckdb", *files).exit_code == 0
+    assert "app" in run(explain, "app", *files).stdout
+    told = run(export, "state.group_offsets", "--to", str(tmp_path / "x.csv"), *files)
+    assert told.exit_code == 0
+    told = run(doctor, *files)
+    assert told.exit_code == 2
+    assert [line for line in told.stdout.splitlines() if message in line and "MEND" in line]
+    for verb in (cycle, load, init):
+        told = run(verb, *(["x", "--cluster", "e", "--kind", "records"] * (verb is load)), *files)
+        assert message in str(told.exception)
+        assert "hush" not in str(told.exception)
+    verbs = tmp_path / "verbs.txt"
+    verbs.write_text("show group_offsets\ncycle\n")
+    told = run(exec_verb, str(verbs), *files)
+    read, refused = map(json.loads, told.stdout.splitlines())
+    assert (read["exit_code"], refused["exit_code"]) == (0, 1)
+    assert message in refused["errors"]
 
 
 CAPTURE = Path(__file__).parents[2] / "fixtures/captures/groups/__consumer_offsets.jsonl"

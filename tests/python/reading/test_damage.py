@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
+import resource
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Write
 from deltalake import DeltaTable
 
+from moldau.errors import MoldauError
+from moldau.reading.doctor import examine
+from moldau.reading.status import read_status
 from moldau.warehouse.contracts import Column, tables
-from moldau.warehouse.damage import find_damage, find_log_damage
+from moldau.warehouse.create import _is_made
+from moldau.warehouse.damage import (
+    DamagedError,
+    UnreadableError,
+    find_damage,
+    find_log_damage,
+    intact_version,
+    open_table,
+)
 
 RUNS = tables()["state.runs"]
 
@@ -139,3 +155,73 @@ def test_a_small_table_is_checked_in_milliseconds(warehouse: Path) -> None:
     for _ in range(10):
         find_damage(warehouse, RUNS)
     assert (time.perf_counter() - started) / 10 < 0.05, "usually 3 ms"
+
+
+@contextlib.contextmanager
+def few_descriptors(left: int) -> Iterator[None]:
+    """This process can open so many more files."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + left, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.usefixtures("log")
+def test_too_many_open_files_are_no_damage(warehouse: Path) -> None:
+    assert find_damage(warehouse, RUNS) is None
+    said = []
+    for left in range(4):  # the log by itself, then what Delta's library opens at once
+        with few_descriptors(left):
+            try:
+                assert find_damage(warehouse, RUNS) is None
+            except UnreadableError as error:
+                said.append(str(error))
+    assert said
+    assert all("Too many open files" in text and "nothing was changed" in text for text in said)
+    assert "\n" not in "".join(said)
+    assert find_damage(warehouse, RUNS) is None
+
+
+def test_a_mart_that_cannot_be_looked_at_is_not_made_anew(warehouse: Path, write: Write) -> None:
+    write("marts.groups", {"group_id": "g"})
+    before = sorted(warehouse.rglob("*"))
+    spark: Any = None  # nothing gets so far
+    with few_descriptors(0), pytest.raises(UnreadableError):
+        _is_made(spark, warehouse, tables()["marts.groups"], may_create=True)
+    assert sorted(warehouse.rglob("*")) == before
+
+
+def test_a_file_that_does_not_open_is_no_damage(warehouse: Path, log: Path) -> None:
+    commit(log, 1).unlink()
+    commit(log, 1).symlink_to(commit(log, 1))  # also root cannot open it
+    for look in (
+        lambda: find_damage(warehouse, RUNS),
+        lambda: intact_version(log.parent),
+        lambda: open_table(log.parent),
+        lambda: read_status(warehouse),
+    ):
+        with pytest.raises(UnreadableError, match="symbolic links"):
+            look()
+    named = [f for f in examine(warehouse) if f.check == "table" and "runs" in f.message]
+    assert [(f.is_fine, "symbolic links" in f.message) for f in named] == [(False, True)]
+
+
+def test_status_names_a_missing_data_file(warehouse: Path, log: Path) -> None:
+    file = min(log.parent.glob("*.parquet"))
+    file.unlink()
+    status = read_status(warehouse)
+    [damage] = [row["damage"] for row in status.tables]
+    assert f"state.runs cannot be read: the data file {file.name} is missing" in damage
+    assert status.runs == []
+
+
+def test_a_path_that_delta_reads_otherwise_is_no_damage(tmp_path: Path) -> None:
+    folder = tmp_path / "a%20b" / "state" / "runs"
+    folder.mkdir(parents=True)
+    with pytest.raises(MoldauError, match="move it") as refused:
+        open_table(folder)
+    assert not isinstance(refused.value, DamagedError)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import Write
 from deltalake import DeltaTable, write_deltalake
 
 from moldau.errors import MoldauError
 from moldau.reading.delta import connect_duckdb
-from moldau.reading.query import query, table_rows
+from moldau.reading.export import export_table
+from moldau.reading.query import Tables, query, table_rows
 
 
 def test_rows_that_a_deletion_vector_hides_are_left_out(hidden_rows: Path) -> None:
@@ -166,3 +169,120 @@ def test_the_views_prune_and_project(hidden_rows: Path) -> None:
         "explain select name from state.hidden_rows where later > 5"
     ).fetchall()
     assert "counts" not in plan[0][1]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "explain analyze copy (select 42) to '{leak}'",
+        "explain (analyze) copy (select 42) to '{leak}'",
+        "explain /* select */ analyze -- it\n (format json) copy (select 42) to '{leak}'",
+        "explain analyze copy (select 42) to '{data}'",
+        "explain analyze create table state.x as select 42",
+        "explain set threads = 1",
+        "with gone as (delete from _deleted.x returning *) select * from gone",
+        "select * from read_text('{secret}')",
+        "select * from read_csv('{secret}')",
+        "select * from read_parquet('{other}')",
+        "select * from '{other}'",
+        "select * from glob('{folder}/*')",
+        "select * from state.runs where run_id in (select content from read_text('{secret}'))",
+        "explain analyze select * from read_blob('{secret}')",
+        "select * from sniff_csv('{secret}')",
+        "select getenv('HOME')",
+        "select * from enable_logging()",
+        "from query('copy (select 1) to ''{leak}''')",
+        "set threads = 1",
+        "pragma threads = 1",
+        "reset enable_external_access",
+        "load httpfs",
+        "install httpfs",
+        "export database '{leak}'",
+        "call pragma_version()",
+        "select '\ud800'",
+    ],
+)
+def test_a_query_reaches_nothing_but_tables(
+    tmp_path: Path, warehouse: Path, write: Write, sql: str
+) -> None:
+    write("state.runs", {"run_id": "1", "counts": []})
+    [data] = (warehouse / "state/runs").glob("*.parquet")
+    secret, other, leak = (tmp_path / name for name in ("secret.csv", "other.parquet", "leak.csv"))
+    secret.write_text("a,b\n1,2\n")
+    shutil.copy(data, other)
+    names = {"data": data, "secret": secret, "other": other, "leak": leak, "folder": tmp_path}
+    with pytest.raises(MoldauError) as refused:
+        assert list(query(warehouse, sql.format(**names)).rows) == "an answer"
+    assert "\n" not in str(refused.value)
+    assert not leak.exists()
+    assert data.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "run_id in (select content from read_text('/etc/hostname'))",
+        "exists (from glob('/etc/*'))",
+        "exists (from read_parquet('/nowhere/*.parquet'))",
+        "'\ud800' = run_id",
+    ],
+)
+def test_a_condition_reaches_nothing_but_tables(
+    tmp_path: Path, warehouse: Path, write: Write, where: str
+) -> None:
+    write("state.runs", {"run_id": "1", "counts": []})
+    for ending in (".parquet", ".csv"):
+        with pytest.raises(MoldauError):
+            export_table(warehouse, "runs", tmp_path / f"x{ending}", where)
+    with pytest.raises(MoldauError):
+        table_rows(warehouse, "runs", where).as_dicts()
+    assert [path.name for path in tmp_path.iterdir()] == ["warehouse"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "explain select * from state.runs",
+        "explain analyze select * from state.runs",
+        "/* one */ explain -- two\n (format json) select * from state.runs",
+        "explain (select * from state.runs)",
+        "explain analyze (select 'ünï 🦀' from state.runs);",
+        "describe state.runs",
+        "summarize state.runs",
+        "show all tables",
+        "from state.runs",
+        "(values (1))",
+    ],
+)
+def test_what_only_reads_is_answered(warehouse: Path, write: Write, sql: str) -> None:
+    write("state.runs", {"run_id": "1", "counts": []})
+    assert list(query(warehouse, sql).rows)
+
+
+def test_after_a_wrong_question_a_right_one_is_answered(warehouse: Path, write: Write) -> None:
+    write("state.runs", {"run_id": "1", "counts": []})
+    tables = Tables(warehouse, ["state.runs"])
+    for wrong in ("select nope", "select cast(run_id || 'a' as int) from state.runs"):
+        with pytest.raises(MoldauError):
+            tables.ask(wrong)
+        assert tables.ask("select run_id from state.runs") == [{"run_id": "1"}]
+
+
+@pytest.mark.parametrize("name", ["a b", "it's [1]*?", "x=1", "ünïcode 🦀"])
+def test_an_export_may_go_to_an_odd_path(tmp_path: Path, hidden_rows: Path, name: str) -> None:
+    shutil.copytree(hidden_rows, tmp_path / name)
+    for target in (tmp_path / name / "it's.parquet", Path(os.path.relpath(tmp_path)) / "r.parquet"):
+        assert export_table(tmp_path / name, "hidden_rows", target) == 19
+        assert pq.read_table(target).num_rows == 19
+
+
+def test_only_duckdb_knows_where_it_spills(
+    hidden_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That folder is open to every statement: DuckDB's own choice is `.tmp` where one works."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    connection = connect_duckdb(hidden_rows)
+    [(folder,)] = connection.execute("select current_setting('temp_directory')").fetchall()
+    assert Path(folder).parent == tmp_path
+    with pytest.raises(duckdb.PermissionException):
+        connection.execute("select * from glob('.tmp/*')")

@@ -1,0 +1,52 @@
+"""Notes of one command for the next, as JSON files: journals, staged loads, what a run decided on.
+
+Each carries the version of its form. One that another version wrote, or that is torn, is not
+understood: whoever reads it says what becomes of it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from moldau.warehouse.durable import write_durably
+
+VERSION = 1
+EXACTLY = ConfigDict(extra="forbid", strict=True)
+"""For `__pydantic_config__` of the dataclass of a note: no other fields, no other types."""
+Note = TypeVar("Note")
+
+
+class NotUnderstood(Exception):
+    """What is wrong with a note, in one line."""
+
+
+def write_note(path: Path, content: Any) -> None:
+    """Write a dataclass (or a mapping of its fields) durably, with the version."""
+    fields = TypeAdapter(type(content)).dump_python(content, mode="json")
+    write_durably(path, json.dumps({"version": VERSION, **fields}))
+
+
+def read_note(path: Path, kind: type[Note]) -> Note:
+    """The note as `kind`. NotUnderstood if its content is not that; OSError if it cannot be read.
+
+    Notes without a version are of moldau 0.1, whose form was version 1's.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError:
+        raise NotUnderstood("it is empty or not JSON") from None
+    if not isinstance(content, dict):
+        raise NotUnderstood("it is no JSON object")
+    version = content.pop("version", VERSION)
+    if version != VERSION:
+        raise NotUnderstood(f"it has version {version!r}, and this moldau writes {VERSION}")
+    try:
+        return TypeAdapter(kind).validate_json(json.dumps(content))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise NotUnderstood(f"{where}: {first['msg']}") from None

@@ -1,0 +1,133 @@
+"""`moldau sql` answers what only reads tables, and is never the one that changes something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moldau.errors import MoldauError
+from moldau.reading.spark import ask_spark
+from moldau.runs.session import Session
+
+
+@pytest.fixture(scope="module")
+def asked(session: Session) -> Session:
+    session.spark.udf.register("own", lambda: "called")
+    session.spark.sql("create or replace view run.ones as select 1 as one")
+    folder = session.warehouse / "_moldau" / "run" / "asked"
+    session.spark.table("run.ones").write.mode("overwrite").parquet(str(folder))
+    session.spark.sql(f"create or replace view run.listed as select * from parquet.`{folder}`")
+    return session
+
+
+def ask(session: Session, query: str) -> list[tuple[object, ...]]:
+    return list(ask_spark(session.warehouse, query)[1])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "with x as (select 1 as a) delete from seeds.metric_names where true",
+        "with x as (select 1 as a) update seeds.metric_names set metric_name = 'x'",
+        "with x as (select 1 as a) insert into seeds.metric_names select * from seeds.metric_names",
+        "with x as (select 1) merge into seeds.metric_names t using seeds.metric_names s "
+        "on t.metric_name = s.metric_name when matched then delete",
+        "from seeds.metric_names insert into seeds.metric_names select * "
+        "insert into seeds.metric_names select *",
+        "explain with x as (select 1 as a) delete from seeds.metric_names where true",
+        "explain cache table seeds.metric_names",
+        "explain set spark.sql.ansi.enabled = false",
+        "explain add jar '{folder}/x.jar'",
+        "explain create table seeds.mine as select 1",
+        "explain execute immediate 'delete from seeds.metric_names'",
+        "explain explain delete from seeds.metric_names",
+        "from seeds.metric_names select transform(metric_name) using 'tee {folder}/leak'",
+        "select transform(1) using 'tee {folder}/leak'",
+        "select * from (select transform(1) using 'tee {folder}/leak')",
+        "select java_method('java.lang.System', 'setProperty', 'moldau.leak', 'x')",
+        "select reflect('java.lang.System', 'setProperty', 'moldau.leak', 'x')",
+        "select try_reflect('java.lang.System', 'setProperty', 'moldau.leak', 'x')",
+        "select identifier('reflect')('java.lang.System', 'setProperty', 'moldau.leak', 'x')",
+        "select 1 where exists (select 1 from values (1) as v (x) where "
+        "reflect('java.lang.System', 'setProperty', 'moldau.leak', 'x') = x)",
+        "select own()",
+        "select * from call_plugin(table(state.groups))",
+        "select * from text.`{secret}`",
+        "select (select max(value) from text.`{secret}`)",
+        "with a as (select * from csv.`{secret}`) select 1",
+        "select * from identifier('binaryFile.`{secret}`')",
+        "select * from delta.`{warehouse}/state/runs`",
+        "select * from table_changes_by_path('{warehouse}/state/runs', 0)",
+        "describe delta.`{warehouse}/state/runs`",
+        "describe detail '{warehouse}/state/runs'",
+        "describe history delta.`{warehouse}/state/runs`",
+        "describe query select * from text.`{secret}`",
+        "show tblproperties delta.`{warehouse}/state/runs`",
+        "with recursive r as (select 1 as a union all select a + 1 from r where a < 3) "
+        "select * from r",
+        "select nope from state.runs",
+        "select",
+    ],
+)
+def test_what_does_more_than_read_is_refused(
+    asked: Session, tmp_path: Path, capfd: pytest.CaptureFixture[str], query: str
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    names = {"folder": tmp_path, "secret": tmp_path / "secret", "warehouse": asked.warehouse}
+    before = asked.sql("select * from seeds.metric_names order by all")
+    with pytest.raises(MoldauError) as refused:
+        assert ask(asked, query.format(**names)) == "an answer"
+    assert "\n" not in str(refused.value)
+    assert capfd.readouterr().err == "", "the one line is told by the command line"
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]
+    assert asked.spark._jvm.java.lang.System.getProperty("moldau.leak") is None  # type: ignore[union-attr]
+    assert asked.sql("select * from seeds.metric_names order by all") == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select count(*) from state.runs",
+        "from seeds.metric_names |> where metric_name is not null |> select metric_name",
+        "table seeds.metric_names",
+        "values (1)",
+        "with a as (select * from seeds.metric_names where metric_name in "
+        "(select max(metric_name) from seeds.metric_names)) select rand(), a.* from a",
+        "select * from identifier('seeds.metric_names')",
+        "select * from seeds.metric_names version as of 0 right join (select 1)",
+        "select * from seeds.metric_names s, lateral (select upper(s.metric_name))",
+        "select * from explode(array(1, 2))",
+        "select * from range(3)",
+        "select * from run.listed",
+        "explain select * from seeds.metric_names",
+        "explain extended with a as (select 1) select * from a",
+        "describe seeds.metric_names",
+        "desc extended seeds.metric_names",
+        "describe seeds.metric_names metric_name",
+        "describe detail seeds.metric_names",
+        "describe history seeds.metric_names",
+        "describe query select 1",
+        "describe schema seeds",
+        "describe function abs",
+        "show tables in seeds",
+        "show databases",
+        "show columns in seeds.metric_names",
+        "show tblproperties seeds.metric_names",
+        "show views in run",
+        "show functions",
+        "show table extended in seeds like '*'",
+    ],
+)
+def test_what_only_reads_is_answered(asked: Session, query: str) -> None:
+    assert ask(asked, query)
+
+
+def test_a_query_has_the_settings_that_a_session_begins_with(asked: Session) -> None:
+    """Whatever else the session that `moldau exec` shares with it was set to."""
+    asked.spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert ask(asked, "select A from (select 1 as a)") == [(1,)]
+    finally:
+        asked.spark.conf.unset("spark.sql.caseSensitive")
+    assert ask(asked, "select 1 / 0") == [(None,)], "as the models have it"
