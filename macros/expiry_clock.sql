@@ -1,4 +1,5 @@
-{# Which clock runs for an offset: explicit, empty_since, commit; null = nothing of the group ever expires.
+{# Which clock runs for an offset: explicit, empty_since, commit; null = nothing of the group ever expires, or the
+   commit is unreadable.
    Kafka: Group.offsetExpirationCondition of each group type. #}
 {% macro expiry_clock(group, offset) %}
     case
@@ -20,6 +21,6 @@
             and {{ group }}.group_state = 'EMPTY'
             and {{ group }}.empty_since_at_ms is not null
             then 'empty_since'
-        else 'commit'
+        when {{ offset }}.commit_at_ms is not null then 'commit'
     end
 {% endmacro %}

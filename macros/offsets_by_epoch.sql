@@ -3,6 +3,6 @@
 transform({{ segment }}.leader_epochs, (epoch, position) -> struct(
     epoch.leader_epoch as leader_epoch,
     epoch.start_offset as start_offset,
-    coalesce(get({{ segment }}.leader_epochs, position + 1).start_offset - 1, {{ segment }}.end_offset) as last_offset
+    coalesce(try_subtract(get({{ segment }}.leader_epochs, position + 1).start_offset, 1L), {{ segment }}.end_offset) as last_offset
 ))
 {%- endmacro %}

@@ -10,13 +10,17 @@
             {%- endif -%}
             {%- set now_ms = (modules.datetime.datetime.now(modules.pytz.utc).timestamp() * 1000) | int -%}
             {%- set last = run_query("select coalesce(max(run_id), '00000000') from state.runs").rows[0][0] -%}
-            {#- sorts after the last run and before the next one -#}
+            {#- sorts after the last run and before the next one; another plain run may begin in the same millisecond -#}
+            {%- set run_id = last ~ '~dbt-' ~ now_ms ~ '-' ~ invocation_id[:8] -%}
             {%- do run_query(
-                "create or replace view run.parameters as select '" ~ last ~ "~dbt-" ~ now_ms ~ "' as run_id, 'dbt' as kind, "
-                ~ "cast(null as string) as load_kind, false as is_open, true as is_dry_run, cast(" ~ now_ms ~ " as bigint) as at_ms, "
+                "create or replace view run.parameters as select '" ~ run_id ~ "' as run_id, 'dbt' as kind, "
+                ~ "cast(null as string) as load_kind, false as is_open, false as is_locked, true as is_dry_run, "
+                ~ "cast(" ~ now_ms ~ " as bigint) as at_ms, "
                 ~ "cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
                 ~ "cast(null as array<string>) as cluster_ids, cast(null as string) as topic_name"
             ) -%}
+            {#- its lists go with the schema, which on-run-end drops -#}
+            {%- do run_query('create schema if not exists plain_run location ' ~ text_of(warehouse_folder() ~ '/_moldau/plain_run/' ~ run_id)) -%}
             {#- under the settings in force -#}
             {%- do run_query('create or replace view run.settings as select * from state.settings where valid_to_ms is null') -%}
         {%- endif -%}
@@ -41,7 +45,6 @@
             {%- do make_views() -%}
         {%- endif -%}
     {%- endif -%}
-    select 1
 {% endmacro %}
 
 {# Decisions that are made between a kill and the end of that run would be applied by it. #}

@@ -40,7 +40,7 @@
 {# Over partitions: sums, and the oldest of what waits. #}
 {% macro tier_lag_totals() -%}
     {%- for column in tier_lag_columns() %}
-        {{ 'min' if column.startswith('oldest_') else 'sum' }}({{ column }}) as {{ column }},
+        {{ 'min(' ~ column ~ ')' if column.startswith('oldest_') else long_sum(column) }} as {{ column }},
     {%- endfor %}
         count(*) as partitions,
         {{ instant('min(oldest_pending_upload_at_ms)') }} as oldest_pending_upload_at,

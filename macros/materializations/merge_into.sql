@@ -23,16 +23,13 @@
         {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
         {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
+        {%- set is_big = bytes > 8 * 1024 * 1024 -%}
         {%- if bytes == 0 and not config.get('insert_when', true) -%}
             {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
-        {%- elif bytes == 0 -%}
+        {%- elif write != 'merge' or (bytes == 0 and is_alone()) -%}
             {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
         {%- else -%}
-            {%- set is_big = bytes > 8 * 1024 * 1024 -%}
-            {%- if is_big -%}
-                {%- do hide_rows(into) -%}
-            {%- endif -%}
-            {%- set affected = merge_in_parts(into, compiled_code) if is_big else affected_rows(merge_sql(into, compiled_code)) -%}
+            {%- set affected = merge_in_parts(into, compiled_code) if is_big and is_alone() else affected_rows(merge_sql(into, compiled_code)) -%}
             {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
         {%- endif -%}
     {%- endif -%}
@@ -50,6 +47,13 @@
 
 {% macro is_run_open() %}
     {{ return(run_query('select is_open from run.parameters').rows[0][0]) }}
+{% endmacro %}
+
+{# The lock of the warehouse keeps other writers out. Where nobody holds it (a plain `dbt run`, an object store) every
+   merge is one MERGE: it has read the table, so Delta refuses its commit when another writer's came between. An insert
+   has read nothing, and would be committed beside the same key. #}
+{% macro is_alone() %}
+    {{ return(run_query('select is_locked from run.parameters').rows[0][0]) }}
 {% endmacro %}
 
 {% macro has_no_rows(relation, condition='true') %}
@@ -76,8 +80,9 @@
 
 {# MERGE joins what may be inserted so that Spark can only broadcast or shuffle the table. With the new rows taken out
    first the few rows that change are broadcast instead, and the table is only read through. Two commits: whoever is
-   killed between them merges the same rows again. #}
+   killed between them merges the same rows again, and nobody else may write between them. #}
 {% macro merge_in_parts(into, source_sql) %}
+    {%- do hide_rows(into) -%}
     {%- set changes = write_list(model.alias, source_sql) -%}
     {%- set keys = config.require('unique_key') -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
@@ -118,7 +123,7 @@ left anti join known using ({{ keys }})
 where {{ config.get('insert_when', 'true') }}
 {% endmacro %}
 
-{# A merge into an empty table is an insert: no join. #}
+{# A merge into an empty table is an insert where nobody else writes: no join. #}
 {% macro insert_sql(into, source_sql, write) %}
 insert {{ 'overwrite' if write == 'replace' else 'into' }} {{ into }} by name
 select * {% if config.get('delete_when') %}except (is_gone) {% endif %}from (

@@ -11,9 +11,11 @@ create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ 
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
 
-{# Writes the rows over those of the run before, never over those of a run in progress; returns the relation that reads them. #}
+{# Writes the rows into the run's own folder, so that runs beside each other keep theirs; returns the relation that reads
+   them. The next run removes the folder (`runs/lists.py`), and a plain `dbt run` its own when it ends. #}
 {% macro write_list(name, sql) %}
-    {%- set folder = warehouse_folder() ~ ('/_moldau/run/' if is_run_open() else '/_moldau/plain_run/') ~ name -%}
+    {%- set run = run_query('select is_open, run_id from run.parameters').rows[0] -%}
+    {%- set folder = warehouse_folder() ~ ('/_moldau/run/' if run[0] else '/_moldau/plain_run/') ~ run[1] ~ '/' ~ name -%}
     {%- do run_query("insert overwrite directory " ~ text_of(folder) ~ " using parquet\n" ~ sql) -%}
     {{ return(files_in('parquet', folder)) }}
 {% endmacro %}

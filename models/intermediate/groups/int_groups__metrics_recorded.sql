@@ -1,8 +1,9 @@
 with
 
-settings as (
+{# a cycle counts under those that it used: what is counted stays counted #}
+settings_versions as (
 
-    select * from {{ ref('stg_state__settings') }}
+    select * from {{ ref('stg_state__settings_versions') }}
 
 ),
 
@@ -76,14 +77,12 @@ metrics_recorded as (
 
     from cycles
 
-    inner join settings
+    inner join settings_versions as settings
         on
             cycles.cluster_id = settings.cluster_id
             and settings.authority = 'moldau'
             and settings.has_plugin
-            and cycles.started_at_ms >= settings.valid_from_ms
-            and cycles.started_at_ms
-            < coalesce(settings.valid_to_ms, cycles.started_at_ms + 1)
+            and {{ is_in_force('settings', 'cycles.run_id') }}
 
     union all
 

@@ -89,7 +89,7 @@ offsets_timed as (
         is_subscribed,
         has_pending_transaction,
         is_readable,
-        {{ expires_at_ms('clocks_chosen') }} as expires_at_ms,
+        {{ expires_at_ms('clocks_chosen', 'clocks_chosen.decided_at_ms') }} as expires_at_ms,
         observed_log_offset,
         decided_at_ms
 

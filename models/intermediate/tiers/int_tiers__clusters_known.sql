@@ -12,9 +12,9 @@ settings as (
 
 ),
 
-settings_in_force as (
+settings_versions as (
 
-    select * from {{ ref('stg_state__settings') }}
+    select * from {{ ref('stg_state__settings_versions') }}
 
 ),
 
@@ -43,12 +43,14 @@ clusters_elsewhere as (
     select
         last_runs.cluster_id,
         last_runs.decided_at_ms,
-        settings_in_force.settings
+        settings_versions.settings
 
     from last_runs
 
-    inner join settings_in_force
-        on last_runs.cluster_id = settings_in_force.cluster_id
+    inner join settings_versions
+        on
+            last_runs.cluster_id = settings_versions.cluster_id
+            and {{ is_in_force('settings_versions', 'last_runs.run_id') }}
 
     left anti join clusters
         on last_runs.cluster_id = clusters.cluster_id

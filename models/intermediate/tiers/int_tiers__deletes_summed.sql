@@ -37,17 +37,14 @@ deletes_summed as (
             0
         ) as delete_tier_lag,
         coalesce(
-            sum(end_offset + 1 - start_offset) filter (
-                where decision = 'delete'
-            ),
+            {{ long_sum('end_offset + 1 - start_offset', "decision = 'delete'") }},
             0
         ) as delete_tier_lag_sum,
         coalesce(
-            sum(end_offset + 1 - start_offset) filter (
-                where
-                decision = 'delete'
-                and segment_state <> 'DELETE_SEGMENT_STARTED'
-            ),
+            {{ long_sum(
+                'end_offset + 1 - start_offset',
+                "decision = 'delete' and segment_state <> 'DELETE_SEGMENT_STARTED'"
+            ) }},
             0
         ) as delete_tier_lag_issued,
         coalesce(sum(size_bytes) filter (where decision = 'delete'), 0)

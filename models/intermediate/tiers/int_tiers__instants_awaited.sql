@@ -76,8 +76,8 @@ instants as (
         segments.cluster_id,
         explode(
             array(
-                segments.copy_started_at_ms + clusters.task_interval_ms,
-                segments.event_at_ms + clusters.task_interval_ms
+                try_add(segments.copy_started_at_ms, clusters.task_interval_ms),
+                try_add(segments.event_at_ms, clusters.task_interval_ms)
             )
         ) as instant_at_ms
 

@@ -12,11 +12,12 @@ segments_timed as (
     select
         cluster_id,
         topic_id,
-        copy_finished_at_ms - copy_started_at_ms as copy_ms,
+        {{ long_difference('copy_finished_at_ms', 'copy_started_at_ms') }}
+            as copy_ms,
         if(
             finished_log_offset is null,
             null,
-            delete_finished_at_ms - delete_started_at_ms
+            {{ long_difference('delete_finished_at_ms', 'delete_started_at_ms') }}
         ) as delete_ms
 
     from remote_segments

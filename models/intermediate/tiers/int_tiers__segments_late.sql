@@ -42,7 +42,7 @@ segments_aged as (
         led.broker_id as leader_broker_id,
         deletes_not_retried.segment_id is not null as is_not_retried,
         {{ waits_since_ms('segments') }} as since_at_ms,
-        clusters.decided_at_ms - {{ waits_since_ms('segments') }} as age_ms,
+        {{ long_difference('clusters.decided_at_ms', waits_since_ms('segments')) }} as age_ms,
         {{ may_wait_ms('segments', 'segment_times') }} as threshold_ms
 
     from remote_segments as segments

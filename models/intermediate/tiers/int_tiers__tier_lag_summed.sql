@@ -47,7 +47,7 @@ in_flight as (
         cluster_id,
         topic_id,
         partition_index,
-        sum(end_offset + 1 - start_offset) as upload_in_flight
+        {{ long_sum('end_offset + 1 - start_offset') }} as upload_in_flight
 
     from {{ ref('int_tiers__copies_in_flight') }}
 

@@ -40,7 +40,10 @@ group_lag as (
         live_offsets.committed_offset,
         ends_known.latest.log_end_offset,
         greatest(
-            ends_known.latest.log_end_offset - live_offsets.committed_offset, 0
+            {{ long_difference(
+                'ends_known.latest.log_end_offset', 'live_offsets.committed_offset'
+            ) }},
+            0
         ) as lag,
         {{ instant('ends_known.latest.taken_at_ms') }} as end_taken_at
 

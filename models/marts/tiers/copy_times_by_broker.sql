@@ -18,7 +18,8 @@ copies_timed as (
         finished_log_offset is not null as is_copied,
         segment_state = 'COPY_SEGMENT_STARTED' as is_copying,
         copy_finished_at_ms,
-        copy_finished_at_ms - copy_started_at_ms as copy_ms
+        {{ long_difference('copy_finished_at_ms', 'copy_started_at_ms') }}
+            as copy_ms
 
     from remote_segments
 
@@ -36,7 +37,7 @@ copy_times as (
         percentile_approx(copy_ms, 0.5) as p50_copy_ms,
         percentile_approx(copy_ms, 0.99) as p99_copy_ms,
         sum(if(is_copied, size_bytes, 0)) as copied_bytes,
-        1000 * try_divide(sum(if(is_copied, size_bytes, 0)), sum(copy_ms))
+        1000 * try_divide(sum(if(is_copied, size_bytes, 0)), {{ long_sum('copy_ms') }})
             as bytes_per_second,
         max(copy_finished_at_ms) as last_copied_at_ms
 

@@ -103,7 +103,7 @@ remote_segment_findings as (
         segments.size_bytes,
         findings.since_at_ms,
         {{ instant('findings.since_at_ms') }} as since_at,
-        clusters.decided_at_ms - findings.since_at_ms as age_ms,
+        {{ long_difference('clusters.decided_at_ms', 'findings.since_at_ms') }} as age_ms,
         findings.threshold_ms,
         findings.other_segment_id,
         findings.first_missing_offset,

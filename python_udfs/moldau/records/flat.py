@@ -40,7 +40,7 @@ def group_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
     """``__consumer_offsets`` records as GROUP_RECORDS."""
     decoded = decode(families.CONSUMER_OFFSETS, keys, values)
     size = len(decoded.status)
-    scatter, topics = Scatter(size), TopicLists(size)
+    scatter, topics = Scatter(size, is_zero_uuid_null=True), TopicLists(size)
     for block in decoded.key_blocks:
         for slot in block.column.layout.fields:
             scatter.add(GROUP_KEY_SOURCES[slot.name], block, slot.name)
@@ -167,7 +167,10 @@ def _state_names(scatter: Scatter, column: str, names: tuple[str, ...]) -> pa.Ar
 
 
 def _leader_epochs(decoded: Decoded) -> pa.Array:
+    """Long records stand in a block of their own, so there may be several with this field."""
     size = len(decoded.status)
+    slots = np.full(size, -1, np.int64)
+    found: list[pa.Array] = []
     for block in decoded.value_blocks:
         column = block.column.fields.get("segmentLeaderEpochs")
         if column is None:
@@ -178,8 +181,9 @@ def _leader_epochs(decoded: Decoded) -> pa.Array:
         renamed = pa.StructArray.from_arrays(
             lists.values.flatten(), fields=list(LEADER_EPOCHS.value_type)
         )
-        lists = pa.ListArray.from_arrays(lists.offsets, renamed)
-        slots = np.full(size, -1, np.int64)
-        slots[block.good_rows()] = np.arange(len(block.rows)) if block.good is None else block.good
-        return lists.take(pa.array(slots, mask=slots < 0))
-    return pa.nulls(size, LEADER_EPOCHS)
+        places = np.arange(len(block.rows)) if block.good is None else block.good
+        slots[block.good_rows()] = sum(map(len, found)) + places
+        found.append(pa.ListArray.from_arrays(lists.offsets, renamed))
+    if not found:
+        return pa.nulls(size, LEADER_EPOCHS)
+    return pa.concat_arrays(found).take(pa.array(slots, mask=slots < 0))

@@ -44,8 +44,10 @@ def field_at(column: StructColumn, path: str) -> Column | None:
 class Scatter:
     """Full-length columns under construction, by name."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, is_zero_uuid_null: bool = False) -> None:
+        """`is_zero_uuid_null`: where Kafka writes the zero uuid for "there is none"."""
         self.size = size
+        self._is_zero_uuid_null = is_zero_uuid_null
         self._numbers: dict[str, tuple[Ints, npt.NDArray[np.bool_]]] = {}
         self._spans: dict[str, tuple[Bytes, Ints, Ints]] = {}
         self._uuids: dict[str, tuple[Bytes, Ints]] = {}
@@ -140,15 +142,16 @@ class Scatter:
             data = spans(*self._spans[name])
             return to_text(data) if arrow == pa.string() else data
         if name in self._uuids:
-            return _uuid_column(*self._uuids[name])
+            return _uuid_column(*self._uuids[name], self._is_zero_uuid_null)
         return pa.nulls(self.size, arrow)
 
 
-def _uuid_column(buffer: Bytes, at: Ints) -> pa.Array:
-    """Kafka's text form; the zero uuid is null. Ids repeat, so each is converted once."""
+def _uuid_column(buffer: Bytes, at: Ints, is_zero_null: bool) -> pa.Array:
+    """Kafka's text form. Ids repeat, so each is converted once."""
     missing = at < 0
     data = fixed(buffer, "uuid", np.maximum(at, 0)).dictionary_encode()
-    texts = [None if b == ZERO_UUID else uuid_text(b) for b in data.dictionary.to_pylist()]
+    none = ZERO_UUID if is_zero_null else None
+    texts = [None if b == none else uuid_text(b) for b in data.dictionary.to_pylist()]
     codes = data.indices
     if missing.any():
         codes = pa.array(codes.to_numpy(), mask=missing)

@@ -166,7 +166,7 @@ def test_remote_log_states_keep_numbers_kafka_does_not_have() -> None:
     }, "remoteLogSegmentState": 9})  # fmt: skip
     batch = remote_log_records(pa.nulls(2, pa.binary()), binary([value, value + b"\0"]))
     first, trailing = batch.to_pylist()
-    assert (first["segment_state"], first["topic_id"]) == ("UNKNOWN_9", None)
+    assert (first["segment_state"], first["topic_id"]) == ("UNKNOWN_9", "A" * 22)
     assert trailing["decode_status"] == "bad_value"
     assert trailing["topic_name"] is None
 
@@ -203,3 +203,19 @@ def test_family_of_a_topic(family: str, topic: str) -> None:
 )
 def test_other_topics_have_no_family(topic: str) -> None:
     assert family_of(topic) is None
+
+
+def test_a_long_record_beside_short_ones_keeps_its_leader_epochs() -> None:
+    def started(name: str, epoch: int) -> bytes:
+        partition = {"name": name, "id": bytes(16), "partition": 0}
+        return encode_value("remote_log_metadata", 0, 0, {
+            "remoteLogSegmentId": {"topicIdPartition": partition, "id": bytes(16)},
+            "segmentLeaderEpochs": [{"leaderEpoch": epoch, "offset": 7}],
+        })  # fmt: skip
+
+    values = [started("t", 0), started("x" * 32_000, 1), b"", started("t", 2)]
+    batch = remote_log_records(pa.nulls(4, pa.binary()), binary(values))
+    epochs = batch.column("leader_epochs").to_pylist()
+    assert [it and it[0]["leader_epoch"] for it in epochs] == [0, 1, None, 2]
+    ids = ("A" * 22, "A" * 22)
+    assert (batch.column("topic_id")[1].as_py(), batch.column("segment_id")[1].as_py()) == ids

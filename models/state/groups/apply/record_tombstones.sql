@@ -8,11 +8,11 @@
 
 with
 
+{# also a cluster of which moldau is no longer in charge: what was removed
+   there before the run was killed is told #}
 clusters as (
 
     select * from {{ ref('int_groups__clusters_configured') }}
-
-    where is_applied
 
 ),
 

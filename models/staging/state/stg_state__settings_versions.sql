@@ -1,0 +1,26 @@
+with
+
+settings as (
+
+    select * from {{ source('state', 'settings') }}
+
+),
+
+versions as (
+
+    select
+        cluster_id,
+        authority,
+        has_plugin,
+        settings,
+        valid_from_ms,
+        run_id as from_run_id,
+        lead(run_id)
+            over (partition by cluster_id order by valid_from_ms)
+            as until_run_id
+
+    from settings
+
+)
+
+select * from versions

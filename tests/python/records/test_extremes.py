@@ -1,0 +1,111 @@
+"""Whatever a record can say, the load ends, everything is decided, and the warehouse goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from extremes import group_extremes, other_extremes, tier_extremes
+from spark_support import few_marts, rows
+
+from moldau.cli import run
+from moldau.cli.sessions import Held
+from moldau.runs.session import Session
+from moldau.settings import Settings, load_settings
+from moldau.warehouse.contracts import tables
+
+FIRST, LAST = "1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"
+SETTINGS = """
+clusters:
+  extreme ours: {authority: moldau, plugin: {name: delta}, ruleset: {groups: kafka_4_4}}
+"""
+
+
+class Verbs:
+    """The command line on the session that the tests share."""
+
+    def __init__(
+        self, session: Session, settings: Settings, capture: pytest.CaptureFixture[str]
+    ) -> None:
+        self.held = Held(settings, "pytest", 0)
+        self.held._session, self.held._is_locked = session, True
+        self._capture = capture
+
+    def __call__(self, *words: str) -> str:
+        code = run(list(words), obj=self.held)
+        said = self._capture.readouterr()
+        assert code in (0, 2), said.err
+        return said.out
+
+
+@pytest.fixture
+def verbs(session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Verbs]:
+    file = tmp_path / "moldau.yml"
+    file.write_text(SETTINGS)
+    settings = session.settings
+    yield Verbs(session, load_settings(file, session.warehouse), capsys)
+    session.settings = settings
+    # other tests decide for every cluster that is known
+    for table in tables().values():
+        is_kept = table.database in ("marts", "plugin", "seeds")
+        if not is_kept and "cluster_id" in {column.name for column in table.columns}:
+            session.spark.sql(f"delete from {table.full_name} where cluster_id like 'extreme%'")
+
+
+def load(verbs: Verbs, folder: Path, lines: list[str], cluster: str, kind: str) -> None:
+    file = folder / f"{cluster} {kind}.jsonl"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    told = json.loads(
+        verbs("load", str(file), "--cluster", cluster, "--kind", kind, "--format", "json")
+    )
+    assert (told[0]["rows_new"], told[0]["rows_refused"]) == (len(lines), 0)
+
+
+def decide(verbs: Verbs, at: str) -> None:
+    for kind in ("cycle", "sweep"):
+        verbs(kind, "--cluster", "extreme", "--cluster", "extreme ours", "--at", at, "--dry-run")
+    verbs("tiers", "--cluster", "extreme tiers", "--at", at)
+
+
+def test_a_thousand_records_with_an_extreme_each_stop_nothing(
+    verbs: Verbs, session: Session, tmp_path: Path
+) -> None:
+    all_told, left_alone = group_extremes(True), group_extremes(False)
+    tiers = tier_extremes()
+    load(verbs, tmp_path, all_told, "extreme", "records")
+    load(verbs, tmp_path, left_alone, "extreme ours", "records")
+    for kind, lines in tiers.snapshots.items():
+        load(verbs, tmp_path, lines, "extreme tiers", kind)
+    load(verbs, tmp_path, [*tiers.lines, *other_extremes()], "extreme tiers", "records")
+    with few_marts(cycle=(), sweep=(), tiers=()):
+        decide(verbs, FIRST)
+    decide(verbs, LAST)
+    # moldau is in charge of groups with such names, too
+    for kind in ("cycle", "sweep"):
+        verbs(kind, "--cluster", "extreme ours", "--at", LAST)
+    cleared = "select count(*) from history.epoch_clears where cluster_id = 'extreme ours'"
+    removed = "select count(*) from history.tombstones where cluster_id = 'extreme ours'"
+    assert all(rows(session, count)[0][0] > 100 for count in (cleared, removed))
+    groups = "select count(*) from state.groups where cluster_id = 'extreme' and group_id like 'g%'"
+    assert rows(session, groups)[0][0] > 900
+    # no lag is below zero, whatever the offsets; sizes below zero are summed, as in Kafka
+    names = [column.name for column in tables()["marts.tier_lag"].columns]
+    lags = [name for name in names if "_lag" in name and not name.endswith("_bytes")]
+    below = " or ".join(f"{name} < 0" for name in lags)
+    told = f"select count_if(delete_tier_lag > 0) > 0, count_if({below}) from marts.tier_lag"
+    assert rows(session, told + " where cluster_id = 'extreme tiers'") == [(True, 0)]
+    # every verb that reads goes on
+    for table in tables():
+        verbs("show", table, "--where", "true", "--limit", "5000", "--format", "json")
+    for verb in ("status", "doctor"):
+        verbs(verb, "--format", "json")
+    verbs("explain", "cleanup g0", "--cluster", "extreme")
+    # and so does the warehouse
+    load(verbs, tmp_path, [_behind(all_told)], "extreme", "records")
+
+
+def _behind(lines: list[str]) -> str:
+    last = json.loads(lines[-1])
+    return json.dumps(last | {"offset": last["offset"] + 1})
