@@ -20,6 +20,8 @@ from moldau.warehouse.contracts import tables
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from moldau.runs.session import Session
+
 Decoder = Callable[[pa.Array, pa.Array], pa.RecordBatch]
 
 # family of topics -> table of decoded records, decoder
@@ -48,6 +50,18 @@ _GROUP_POSITION = {
 
 def is_appended(spark: SparkSession, table: str, run_id: str) -> bool:
     return not spark.table(table).where(f"run_id = {literal(run_id)}").isEmpty()
+
+
+def take_back(session: Session, run_id: str) -> None:
+    """Delete the rows that a load appended.
+
+    Else a load of the same records would find them there, and fold nothing.
+    """
+    decoded = {table for table, _ in DECODERS.values()}
+    raw = {name for name, table in tables().items() if table.database == "raw"}
+    for table in sorted(raw | decoded):
+        if is_appended(session.spark, table, run_id):
+            session.spark.sql(f"delete from {table} where run_id = {literal(run_id)}")
 
 
 def append_records(spark: SparkSession, staged: Staged) -> tuple[int, list[Refusal]]:

@@ -14,6 +14,7 @@ from moldau.loading.append import (
     append_records,
     append_rows,
     is_appended,
+    take_back,
 )
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS, SHAPES, SNAPSHOTS
@@ -21,6 +22,7 @@ from moldau.loading.stage import MARKER, Staged, stage
 from moldau.records import families
 from moldau.runs.marts import STATE_MARTS
 from moldau.runs.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
+from moldau.runs.unfinished import is_closed, setting_aside
 from moldau.warehouse.paths import LOADS
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ VIEWS = {
 @dataclass(frozen=True)
 class Loaded:
     run_id: str
+    cluster_id: str
+    kind: str
     rows_new: int
     rows_already_there: int
     refused: list[Refusal]
@@ -60,34 +64,42 @@ def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loa
         raise MoldauError(f"{kind!r} is not a kind of file: {', '.join(sorted(SHAPES))}")
     session.settings.cluster(cluster_id)
     run_id = next_run_id(session, "load")
-    staged = Staged(_folder(session) / run_id, run_id, kind, cluster_id)
+    staged = Staged(run_id, kind, cluster_id, folder=_folder(session) / run_id)
     try:
         stage(staged, files, SHAPES[kind])
     except BaseException:
         shutil.rmtree(staged.folder, ignore_errors=True)
         raise
-    return _finish(session, staged)
+    return finish(session, staged)
 
 
 def finish_interrupted(session: Session) -> None:
-    """Finish the load that a killed command left behind, under its own run_id."""
-    for folder in sorted(_folder(session).glob("*")):
+    """Finish the load that a killed command left behind, under its own run_id.
+
+    One that cannot be finished is set aside, so that it holds up nothing else.
+    """
+    for folder in sorted(filter(Path.is_dir, _folder(session).glob("*"))):
         if (folder / MARKER).is_file():
-            _finish(session, Staged.read(folder))
+            with setting_aside(session, folder, take_back) as cluster_ids:
+                staged = Staged.read(folder)
+                cluster_ids.append(staged.cluster_id)
+                finish(session, staged)
         else:
             # nothing of it was taken in: its command had not yet read all of its files
             shutil.rmtree(folder)
 
 
-def _finish(session: Session, staged: Staged) -> Loaded:
-    if is_appended(session.spark, "state.runs", staged.run_id):
+def finish(session: Session, staged: Staged) -> Loaded:
+    """Append, decode and fold what was staged, as far as that was not done yet."""
+    if is_closed(session, staged.run_id):
         # killed after its row was written: only the marts may lag behind
         open_run(session, Run(staged.run_id, "load", [staged.cluster_id], now_ms()))
         session.run_models(*STATE_MARTS, "last_run")
         shutil.rmtree(staged.folder)
-        return Loaded(staged.run_id, 0, 0, staged.refused)
+        return _loaded(staged, 0, 0, [])
     run = Run(staged.run_id, "load", [staged.cluster_id], now_ms(), load_kind=staged.kind)
-    open_run(session, run, sum(file.stat().st_size for file in staged.rows_folder.iterdir()))
+    files = staged.rows_folder.glob("*.parquet")  # none where the folder is gone: reading says so
+    open_run(session, run, sum(file.stat().st_size for file in files))
     models = settings_models(session, run)
     rows_new, refused = _bring(session, staged)
     run.counts = {
@@ -101,8 +113,19 @@ def _finish(session: Session, staged: Staged) -> Loaded:
         session.run_models(*models)
     close_run(session, run, STATE_MARTS)
     shutil.rmtree(staged.folder)
+    return _loaded(staged, rows_new, run.counts["rows_already_there"], refused)
+
+
+def _loaded(
+    staged: Staged, rows_new: int, rows_already_there: int, refused: list[Refusal]
+) -> Loaded:
     return Loaded(
-        staged.run_id, rows_new, run.counts["rows_already_there"], staged.refused + refused
+        staged.run_id,
+        staged.cluster_id,
+        staged.kind,
+        rows_new,
+        rows_already_there,
+        staged.refused + refused,
     )
 
 

@@ -50,7 +50,7 @@ def read_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
             yield from _parquet_chunks(file, shape)
         else:
             raise MoldauError(f"{file} is not a file that can be loaded: {FORMATS}")
-    except (OSError, EOFError, zlib.error, pa.ArrowInvalid) as error:
+    except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise MoldauError(f"{file} cannot be read: {_first_line(error)}") from error
 
 

@@ -6,7 +6,6 @@ finished by this command or by the next one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,19 +18,22 @@ from moldau.loading.lines import Chunk, read_chunks
 from moldau.loading.refusals import Refusal
 from moldau.loading.shape import Shape
 from moldau.loading.shapes import SNAPSHOTS
-from moldau.warehouse.durable import fsync, write_durably
+from moldau.settings.fields import Name
+from moldau.warehouse.durable import fsync
+from moldau.warehouse.notes import EXACTLY, read_note, write_note
 
 MARKER = "load.json"
 
 
 @dataclass
-class Staged:
-    """What a load brings: where its rows lie, and what was refused on the way."""
+class Brought:
+    """What a load brings, and what was refused on the way: the content of its marker."""
 
-    folder: Path
+    __pydantic_config__ = EXACTLY
+
     run_id: str
     kind: str
-    cluster_id: str
+    cluster_id: Name
     files: list[str] = field(default_factory=list)
     rows: int = 0
     has_repeats: bool = False
@@ -40,23 +42,27 @@ class Staged:
     # records only: first and last offset of each partition
     ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
 
+
+@dataclass
+class Staged(Brought):
+    """The same, and where its rows lie."""
+
+    folder: Path = field(kw_only=True)
+
     @property
     def rows_folder(self) -> Path:
         return self.folder / "rows"
 
     def write_marker(self) -> None:
         """From here on the load is finished whatever happens: the marker is on disk."""
-        content = {name: value for name, value in vars(self).items() if name != "folder"}
-        content["refused"] = [vars(refusal) for refusal in self.refused]
         fsync(*self.rows_folder.glob("*.parquet"), self.rows_folder)
-        write_durably(self.folder / MARKER, json.dumps(content))
+        content = {name: value for name, value in vars(self).items() if name != "folder"}
+        write_note(self.folder / MARKER, Brought(**content))
 
     @classmethod
     def read(cls, folder: Path) -> Staged:
-        content = json.loads((folder / MARKER).read_text())
-        content["refused"] = [Refusal(**refusal) for refusal in content["refused"]]
-        content["ranges"] = [tuple(entry) for entry in content["ranges"]]
-        return cls(folder=folder, **content)
+        """The load that lies in `folder`; NotUnderstood if its marker is of another form."""
+        return cls(**vars(read_note(folder / MARKER, Brought)), folder=folder)
 
 
 def stage(staged: Staged, files: list[Path], shape: Shape) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engine.dbt import DbtError
-from moldau.errors import MoldauError
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
 from moldau.runs import shutdown
+from moldau.runs.ended import call_journal, repeat_while_plugins_end
 from moldau.runs.faults import die_at, fault, pids
 from moldau.runs.run import Run, literal
 
@@ -61,40 +60,49 @@ def apply(session: Session, run: Run) -> bool:
     """
     clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
     has_work = any(run.counts.get(name) for name in ACTS_ON[run.kind])
-    if run.is_dry_run or not clusters or not has_work:
+    if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
         return False
-    if run.kind == "cycle":
-        plugins = {name: plugin_spec(session, name) for name in clusters}
-        dies = pids() if fault() == "in_call" else ()
-        register_call_plugin(session.spark, plugins, dies)
-    steps = APPLIES[run.kind]
-    if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
-        steps = [([model for models, _ in steps for model in models], [])]
-    for models, points in steps:
-        shutdown.check()
-        if models:
-            with _naming_plugins(clusters):
-                session.run_models(*models)
-        for point in points:
-            die_at(point)
+    with carrying_on(session, run, clusters) as carry_on:
+        steps = APPLIES[run.kind]
+        if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
+            steps = [([model for models, _ in steps for model in models], [])]
+        for models, points in steps:
+            shutdown.check()
+            if models:
+                carry_on(models)
+            for point in points:
+                die_at(point)
     counts = " union all ".join(_COUNTS[run.kind]).format(run=literal(run.run_id))
     run.counts |= {name: count for name, count in session.sql(counts)}
     return True
 
 
+def _is_withdrawn(session: Session, run: Run) -> bool:
+    """The run was killed when moldau was in charge of a cluster of which it no longer is.
+
+    Nothing more is applied there, but what was is recorded.
+    """
+    return any(
+        authority == "moldau" and session.settings.cluster(name).authority != "moldau"
+        for name, authority in run.authorities.items()
+    )
+
+
 @contextmanager
-def _naming_plugins(clusters: list[str]) -> Iterator[None]:
-    """Say what to do when a plugin has ended the process that called it."""
-    try:
-        yield
-    except DbtError as error:
-        if "Python worker exited unexpectedly" not in str(error):
-            raise
-        raise MoldauError(
-            "the plugin of one of these clusters ended the process that called it: "
-            f"{', '.join(clusters)}. What is not recorded is called again by the next command; "
-            "until the plugin is mended, set `authority: broker` for its cluster"
-        ) from error
+def carrying_on(
+    session: Session, run: Run, clusters: list[str]
+) -> Iterator[Callable[[list[str]], None]]:
+    """Gives a function that writes models, whatever plugins do to the process that calls them."""
+    if run.kind != "cycle":
+        yield lambda models: session.run_models(*models)
+        return
+    with call_journal(session.warehouse, run.run_id) as journal:
+        plugins = {name: plugin_spec(session, name) for name in clusters}
+        dies = pids() if fault() == "in_call" else ()
+        register_call_plugin(session.spark, plugins, journal, dies)
+        yield lambda models: repeat_while_plugins_end(
+            lambda: session.run_models(*models), journal, clusters
+        )
 
 
 def applies_to(session: Session, kind: str, cluster_id: str) -> bool:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.loading.append import is_appended
 from moldau.runs.apply import apply
 from moldau.runs.faults import die_at, fault
 from moldau.runs.marts import APPLY_MARTS, CLOCK_MARTS, COUNT_MARTS, DECISION_MARTS
@@ -24,7 +21,8 @@ from moldau.runs.run import (
 )
 from moldau.runs.scope import scope_of
 from moldau.runs.standstill import Decided, note_standstills, versions_read
-from moldau.warehouse.durable import write_durably
+from moldau.runs.unfinished import is_closed, setting_aside
+from moldau.warehouse.notes import read_note, write_note
 from moldau.warehouse.paths import RUNS
 
 if TYPE_CHECKING:
@@ -85,19 +83,22 @@ def decide(
 def finish_interrupted_runs(session: Session) -> list[Run]:
     """Finish the run that a killed command left behind, under its own run_id and instant.
 
-    Gives the runs that it brought to an end.
+    One that cannot be finished is set aside: the next of its kind decides anew. Gives the runs
+    that it brought to an end.
     """
     finished = []
     for journal in sorted(_journals(session).glob("*.json")):
-        run = Run(**json.loads(journal.read_text()))
-        if is_appended(session.spark, "state.runs", run.run_id):
-            # killed after its row was written: only the marts may lag behind
-            open_run(session, run)
-            session.run_models(*_marts(run, is_applied=True), "last_run")
-            journal.unlink()
-        else:
-            _finish(session, run)
-            finished.append(run)
+        with setting_aside(session, journal) as cluster_ids:
+            run = read_note(journal, Run)
+            cluster_ids += run.cluster_ids
+            if is_closed(session, run.run_id):
+                # killed after its row was written: only the marts may lag behind
+                open_run(session, run)
+                session.run_models(*_marts(run, is_applied=True), "last_run")
+                journal.unlink()
+            else:
+                _finish(session, run)
+                finished.append(run)
     return finished
 
 
@@ -108,7 +109,7 @@ def _journals(session: Session) -> Path:
 def _note(session: Session, run: Run) -> Path:
     """Note on disk how far the run is, for the command after one that is killed."""
     journal = _journals(session) / f"{run.run_id}.json"
-    write_durably(journal, json.dumps(asdict(run)))
+    write_note(journal, run)
     return journal
 
 

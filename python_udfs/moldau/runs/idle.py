@@ -7,9 +7,8 @@ decide the same.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from moldau.project import seeds_digest
@@ -18,13 +17,15 @@ from moldau.runs.rows import append_rows
 from moldau.runs.run import Run
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
-from moldau.warehouse.durable import write_durably
+from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import IDLE, LOADS, RUNS, SEEDED
 
 
 @dataclass(frozen=True)
 class Standstill:
     """What the last run of a kind decided for one cluster, and what it read: table -> version."""
+
+    __pydantic_config__ = EXACTLY
 
     settings_hash: str
     decided_at_ms: int
@@ -37,22 +38,23 @@ class Standstill:
 class Notes:
     """Of one kind of run. `known`: every cluster there was; `tables`: every table."""
 
+    __pydantic_config__ = EXACTLY
+
     known: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     clusters: dict[str, Standstill] = field(default_factory=dict)
 
 
 def read_notes(warehouse: Path, kind: str) -> Notes:
+    """The notes; none where they are not understood: the next run then decides and notes anew."""
     try:
-        told = json.loads(_file(warehouse, kind).read_text())
-    except FileNotFoundError:
+        return read_note(_file(warehouse, kind), Notes)
+    except (FileNotFoundError, NotUnderstood):
         return Notes()
-    clusters = {name: Standstill(**one) for name, one in told.pop("clusters").items()}
-    return Notes(**told, clusters=clusters)
 
 
 def write_notes(warehouse: Path, kind: str, notes: Notes) -> None:
-    write_durably(_file(warehouse, kind), json.dumps(asdict(notes)))
+    write_note(_file(warehouse, kind), notes)
 
 
 def table_versions(warehouse: Path, tables: Iterable[str]) -> dict[str, int | None]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.runs.run import Run, row_of, run_id_after
+from moldau.runs.run import Run, is_run_id, row_of, run_id_after
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.paths import LOADS, RUNS
 
@@ -19,15 +19,24 @@ def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded")
 
     Delta holds them against the table's checks. The warehouse is locked by the caller.
     """
-    from deltalake import QueryBuilder, write_deltalake
-
     table = open_table(warehouse / "state" / "runs")
     interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
-    last = max([*_run_ids(table), *interrupted], default=None)
+    last = max([*_run_ids(table), *filter(is_run_id, interrupted)], default=None)
     rows = []
     for run in runs:
         last = run.run_id = run_id_after(last, run.kind)
         rows.append(row_of(run, status))
+    _append(table, rows)
+
+
+def append_row(warehouse: Path, row: dict[str, Any]) -> None:
+    """Write a row that has its run_id. The warehouse is locked by the caller."""
+    _append(open_table(warehouse / "state" / "runs"), [row])
+
+
+def _append(table: DeltaTable, rows: Sequence[dict[str, Any]]) -> None:
+    from deltalake import QueryBuilder, write_deltalake
+
     values = ", ".join(f"({', '.join(map(_literal, row.values()))})" for row in rows)
     # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")

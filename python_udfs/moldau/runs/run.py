@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.runs.lists import remove_lists
+from moldau.settings.fields import Name
+from moldau.warehouse.lock import is_held
+from moldau.warehouse.notes import EXACTLY
 from moldau.warehouse.sizes import state_bytes
 
 if TYPE_CHECKING:
@@ -30,6 +35,7 @@ BRINGS = (
     "slice",
 )
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
+FAILED = "failed"  # status of a load or run that was set aside
 # counts of calls that failed
 FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")
 
@@ -52,9 +58,11 @@ _STATUS = {
 class Run:
     """`run_id` sorts in the order of runs; `at_ms` is the decision clock."""
 
+    __pydantic_config__ = EXACTLY
+
     run_id: str
     kind: str
-    cluster_ids: list[str]
+    cluster_ids: list[Name]
     at_ms: int
     is_dry_run: bool = False
     load_kind: str | None = None
@@ -66,11 +74,17 @@ class Run:
     # cluster -> domain -> rule set: a run that was killed ends under those it decided under, and
     # `moldau compare` puts others in place of the cluster's own
     rulesets: dict[str, dict[str, str]] = field(default_factory=dict)
+    # cluster -> authority: what was applied is recorded, though it may be withdrawn by now
+    authorities: dict[str, str] = field(default_factory=dict)
 
 
 def failed_calls(run: Run) -> int:
     """Plugin calls of the run that failed or did not answer."""
     return sum(run.counts.get(name, 0) for name in FAILURES)
+
+
+def is_run_id(name: str) -> bool:
+    return re.fullmatch(r"\d{8}-[a-z]+", name) is not None
 
 
 def next_run_id(session: Session, kind: str) -> str:
@@ -84,7 +98,7 @@ def run_id_after(last: str | None, kind: str) -> str:
 
 def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
     """The run's row in state.runs, as of now."""
-    decides = not run.load_kind and run.kind != "init" and status != SKIPPED
+    decides = not run.load_kind and run.kind != "init" and status not in (SKIPPED, FAILED)
     return {
         "run_id": run.run_id,
         "kind": run.kind,
@@ -103,12 +117,15 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     from moldau.engine.spark import choose_codegen
 
     choose_codegen(session.spark, state_bytes(session.warehouse) + bytes_brought)
+    is_locked = is_held(session.warehouse)
+    remove_lists(session.warehouse, run.run_id, is_locked)
     for name in BRINGS:
         session.spark.sql(f"drop view if exists run.{name}")
     session.spark.sql(
         "create view run.parameters as select "
         f"{literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
         f"{literal(run.load_kind)} as load_kind, true as is_open, "
+        f"{literal(is_locked)} as is_locked, "
         f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
         f"{literal(run.started_at_ms)} as started_at_ms, "
         f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name"
@@ -144,6 +161,7 @@ def _bring_settings(session: Session, run: Run) -> None:
     for name in run.cluster_ids:
         cluster = session.settings.cluster(name)
         rulesets = run.rulesets.setdefault(name, cluster.ruleset.model_dump())
+        run.authorities.setdefault(name, cluster.authority)
         rows.append(
             {
                 "cluster_id": name,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from moldau.runs.run import Run
+    from moldau.warehouse.aside import Aside
 
 
 @dataclass
@@ -34,7 +35,9 @@ class Session:
     warehouse: Path
     spark: SparkSession
     views: set[str] = field(default_factory=set)  # that were made in this session
-    finished: list[Run] = field(default_factory=list)  # that were interrupted: nobody was told yet
+    # nobody was told yet: runs that were interrupted, and what could not be finished
+    finished: list[Run] = field(default_factory=list)
+    set_aside: list[Aside] = field(default_factory=list)
 
     def dbt(self, *arguments: str) -> None:
         dbt(*arguments, warehouse=self.warehouse)

@@ -17,6 +17,7 @@ from moldau.runs.scope import scope_among
 from moldau.runs.session import start_session
 from moldau.runs.watch import Timer, timers_of
 from moldau.settings import Settings
+from moldau.warehouse.aside import in_words
 from moldau.warehouse.create import is_initialised
 from moldau.warehouse.lock import WarehouseInUse, locked
 
@@ -74,6 +75,8 @@ class WarehouseTicks:
             return [run]
         session = start_session(self._settings)
         self._listen()
+        for entry in session.set_aside:
+            self._warn(in_words(entry))
         shutdown.check()
         try:
             run = decide(session, timer.kind, clusters, now_ms(), is_dry_run=False)

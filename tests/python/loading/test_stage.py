@@ -15,10 +15,10 @@ def test_a_snapshot_is_whole_or_nothing(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text(SAMPLE.read_text().splitlines()[0] + "\nnot json\n")
     kind = "open_transactions"
-    whole = Staged(tmp_path / "whole", "00000001-load", kind, "west")
+    whole = Staged("00000001-load", kind, "west", folder=tmp_path / "whole")
     stage(whole, [SAMPLE], SHAPES[kind])
     assert whole.rows == len(SAMPLE.read_text().splitlines())
-    part = Staged(tmp_path / "part", "00000002-load", kind, "west")
+    part = Staged("00000002-load", kind, "west", folder=tmp_path / "part")
     stage(part, [SAMPLE, bad], SHAPES[kind])
     assert (part.rows, part.refused_files) == (0, [str(bad)])
     assert list(part.rows_folder.glob("*")) == []

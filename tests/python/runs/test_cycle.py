@@ -4,6 +4,7 @@ of the specification, sections 10.4 and 10.8.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -14,10 +15,10 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.errors import MoldauError
 from moldau.runs.decide import decide, finish_interrupted_runs
-from moldau.runs.run import FAILURES, Run, literal
+from moldau.runs.run import FAILURES, Run, failed_calls, literal
 from moldau.runs.session import Session
+from moldau.warehouse.paths import CALLS
 
 pytestmark = pytest.mark.usefixtures("no_decision_marts")
 AT_MS = 1_800_000_000_000
@@ -188,6 +189,18 @@ def test_metrics_and_calls_are_shown(cycled: Told) -> None:
     }  # fmt: skip
 
 
+def test_cycles_stay_counted_when_the_settings_change(cycled: Told) -> None:
+    """Also those of before moldau was relieved; from then on no more are."""
+    counted = (
+        "select value from marts.metrics where cluster_id = 'draft' and metric_name = "
+        "'streams-group-topology-description-cleanup-cycle-count'"
+    )
+    before = rows(cycled["session"], counted)
+    relieved = with_clusters(cycled["session"], {"draft": "{authority: broker}"})
+    decide(relieved, "cycle", ["draft"], AT_MS + 2, is_dry_run=False)
+    assert rows(relieved, counted) == before == [(2,)]
+
+
 def test_an_epoch_is_cleared_only_if_it_is_the_one_observed(cycled: Told) -> None:
     """74, 76, 125, 143: nothing is written where a push or a conversion came between."""
     for name in ("draft", "v2"):
@@ -296,24 +309,53 @@ def test_a_group_that_was_revived_drops_out_at_the_barrier(
     assert epochs(session, "dropped")["revived"] == 3
 
 
-def test_a_plugin_that_ends_its_process_is_named_and_can_be_taken_out(
-    session: Session, tmp_path: Path
+def test_a_plugin_that_ends_its_process_fails_what_was_under_way_and_stops_nothing(
+    session: Session,
 ) -> None:
-    """What the run decided for the other clusters is applied when it is finished."""
-    yml = moldau_yml(tmp_path, "kafka_4_4")
-    clusters = {"ending": yml, "beside it": yml}
-    before = with_clusters(session, clusters)
-    fold_records(
-        before, {"ending": log_of(("crash",)).records, "beside it": log_of(("g",)).records}
-    )
-    with pytest.raises(MoldauError, match="ended the process that called it"):
-        decide(before, "cycle", list(clusters), AT_MS, is_dry_run=False)
-    after = with_clusters(session, clusters | {"ending": "{authority: broker}"})
-    [run] = finish_interrupted_runs(after)
-    assert run.counts["deletes_success"] == run.counts["cleared"] == 1
-    assert epochs(session, "beside it") == {"g": -1}
-    assert epochs(session, "ending") == {"crash": -2}, "the barrier was written"
-    assert calls(session, "ending", run.run_id) == {}
+    """Its folder stands in a variable: the worker process reads it, and nobody else has."""
+    folder = session.warehouse.parent / "ending"
+    folder.mkdir()
+    place = Path("${env:MOLDAU_WAREHOUSE}/../ending")
+    yml = moldau_yml(place, "kafka_4_4").replace("timeout_seconds: 8", "timeout_seconds: 25")
+    yml = yml.replace(f"{place}", f"'{place}'")
+    clusters = {"ending": yml}
+    session = with_clusters(session, clusters)
+    fold_records(session, {"ending": log_of(("crash", "g1", "g2")).records})
+    asked = folder / "calls.txt"
+
+    def end() -> None:
+        for _ in range(1_200):
+            if asked.exists() and len(asked.read_text().split()) == 2:
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)  # until the outcomes are noted too
+        (folder / "end").touch()
+
+    thread = threading.Thread(target=end, daemon=True)
+    thread.start()
+    run = decide(session, "cycle", list(clusters), AT_MS, is_dry_run=False)
+    thread.join()
+    ended = "the plugin ended the process that called it (calls under way: 1)"
+    assert calls(session, "ending", run.run_id) == {
+        "crash": ("transient_failure", ended),
+        "g1": ("success", None),
+        "g2": ("success", None),
+    }
+    assert sorted(asked.read_text().split()) == ["g1", "g2"], "what was answered is not repeated"
+    assert epochs(session, "ending") == {"crash": -2, "g1": -1, "g2": -1}
+    assert failed_calls(run) == run.counts["deletes_transient_failure"] == 1
+    assert (run.counts["deletes_success"], run.counts["cleared"]) == (2, 2)
+    assert finish_interrupted_runs(session) == []
+    assert not (session.warehouse / CALLS).exists()
+    again = decide(session, "cycle", list(clusters), AT_MS + 1, is_dry_run=False)
+    assert calls(session, "ending", again.run_id) == {"crash": ("transient_failure", ended)}
+    [(stored,)] = rows(session, "select settings from state.settings where cluster_id = 'ending'")
+    assert json.loads(stored)["plugin"] == {
+        "name": "scripted",
+        "folder": "${env:MOLDAU_WAREHOUSE}***",
+        "failing": "***",
+        "timeout_seconds": 25,
+    }
 
 
 def test_an_authority_that_was_withdrawn_between_call_and_clear_is_respected(

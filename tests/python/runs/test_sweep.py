@@ -12,7 +12,7 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.runs.decide import decide
+from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.session import Session
 
 DAY_MS = 86_400_000
@@ -202,6 +202,32 @@ def test_a_commit_between_decision_and_sweep_saves_the_offset_and_the_group(
     decide(session, "sweep", ["saved"], AT_MS, is_dry_run=False)
     assert live_offsets(session, "saved") == {("g", "t")}
     assert states(session, "saved") == {"g": "EMPTY", "other": "DEAD"}
+
+
+def test_what_was_removed_is_recorded_though_the_authority_was_withdrawn_before_the_run_ended(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = with_clusters(session, {"relieved": "{authority: moldau}"})
+    log = Log()
+    log.commit("simple", at_ms=AT_MS - 30 * DAY_MS)
+    fold_records(before, {"relieved": log.records})
+
+    def die(point: str) -> None:
+        if point == "after_clear":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setenv("MOLDAU_FAIL_AT", "after_clear")
+        patch.setattr("moldau.runs.apply.die_at", die)
+        patch.setattr("moldau.runs.decide.die_at", die)
+        decide(before, "sweep", ["relieved"], AT_MS, is_dry_run=False)
+    assert states(session, "relieved") == {"simple": "DEAD"}
+    [run] = finish_interrupted_runs(with_clusters(session, {"relieved": "{authority: broker}"}))
+    assert (run.counts["offsets_removed"], run.counts["groups_removed"]) == (1, 1)
+    assert [row[:2] for row in tombstones(session, "relieved")] == [
+        ("simple", None),
+        ("simple", "t"),
+    ]
 
 
 def test_the_gate_tells_what_it_waits_for_and_opens(session: Session, tmp_path: Path) -> None:

@@ -1,0 +1,169 @@
+"""What cannot be finished, or was noted by another version, holds up nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from log_support import Log
+from spark_support import rows, with_clusters
+
+from moldau.cli import moldau
+from moldau.engine.dbt import DbtError
+from moldau.errors import MoldauError
+from moldau.loading.again import drop, retry
+from moldau.loading.journal import load
+from moldau.loading.stage import MARKER, Staged
+from moldau.reading.status import read_status
+from moldau.runs.decide import decide
+from moldau.runs.idle import read_notes
+from moldau.runs.run import next_run_id
+from moldau.runs.session import Session, finish_interrupted_work
+from moldau.warehouse.aside import read_aside
+from moldau.warehouse.paths import IDLE, LOADS, RUNS
+
+AT_MS = 1_800_000_000_000
+
+
+@pytest.fixture
+def aside(session: Session) -> Iterator[Session]:
+    """The session with `unfoldable`, a check that no fold of the group of this name can pass."""
+    session.spark.sql("alter table state.groups add constraint unfoldable check (group_id <> 'no')")
+    yield with_clusters(session, {"aside": "{}"})
+    session.spark.sql("alter table state.groups drop constraint if exists unfoldable")
+    session.spark.sql("delete from state.groups where group_id = 'no'")
+    shutil.rmtree(session.warehouse / "_moldau" / "aside", ignore_errors=True)
+    session.set_aside.clear()
+
+
+def file_of(folder: Path, log: Log) -> Path:
+    file = folder / "records.jsonl"
+    file.write_text("".join(json.dumps(record.as_line()) + "\n" for record in log.records))
+    return file
+
+
+def failing_load(session: Session, folder: Path, partition: int) -> str:
+    """A load of the group `no`, tried twice; gives its run_id."""
+    log = Log(partition)
+    log.streams("no", stored=3)
+    log.commit("no")
+    with pytest.raises(DbtError, match="unfoldable"):
+        load(session, [file_of(folder, log)], "aside", "records")
+    finish_interrupted_work(session)
+    return session.set_aside.pop().run_id
+
+
+def said(session: Session, *words: str) -> str:
+    answer = CliRunner().invoke(moldau, [*words, "--warehouse", str(session.warehouse)])
+    return answer.output
+
+
+def test_a_load_that_cannot_be_finished_is_set_aside_until_somebody_decides(
+    aside: Session, tmp_path: Path
+) -> None:
+    run_id = failing_load(aside, tmp_path, partition=1)
+    [entry] = read_aside(aside.warehouse)
+    assert (entry.run_id, "unfoldable" in entry.reason) == (run_id, True)
+    for verb in ("status", "doctor"):
+        assert f"`moldau load --retry {run_id}` or `--drop {run_id}`" in said(aside, verb)
+    of_run = f"from state.runs where run_id = '{run_id}'"
+    told = [(["aside"], "failed", None)]
+    assert rows(aside, f"select cluster_ids, status, decided_at_ms {of_run}") == told
+    # all else goes on, and the records can be loaded as if they had never come
+    raw = f"select count(*) from raw.records where run_id = '{run_id}'"
+    assert rows(aside, raw) == [(0,)]
+    other = Log(2)
+    other.streams("yes", stored=4)
+    assert load(aside, [file_of(tmp_path, other)], "aside", "records").run_id > run_id
+    assert decide(aside, "cycle", ["aside"], AT_MS, is_dry_run=True).counts["decided"] == 1
+    with pytest.raises(MoldauError, match=r"cannot be finished now either .* unfoldable"):
+        retry(aside, run_id)
+    [entry] = read_aside(aside.warehouse)
+    assert entry.run_id > run_id
+    aside.spark.sql("alter table state.groups drop constraint unfoldable")
+    finished = retry(aside, entry.run_id)
+    assert (finished.rows_new, finished.rows_already_there) == (2, 0)
+    assert read_aside(aside.warehouse) == [] == read_status(aside.warehouse).set_aside
+    stored = "select group_id, stored_description_topology_epoch from state.groups"
+    expected = [("no", 3), ("yes", 4)]
+    assert rows(aside, f"{stored} where cluster_id = 'aside' order by 1") == expected
+    for table in ("raw.records", "decoded.group_records"):
+        count = f"select count(*), count(distinct run_id) from {table} where cluster_id = 'aside'"
+        assert rows(aside, count) == [(3, 2)]
+    # what it brought is newer than the last decision, though the load itself was older
+    assert decide(aside, "cycle", ["aside"], AT_MS, is_dry_run=True).counts["decided"] == 1
+
+
+def test_what_is_dropped_can_be_loaded_again(aside: Session, tmp_path: Path) -> None:
+    run_id = failing_load(aside, tmp_path, partition=3)
+    with pytest.raises(MoldauError, match=rf"'7' is not set aside: {run_id}"):
+        drop(aside, "7")
+    drop(aside, run_id)
+    assert read_aside(aside.warehouse) == []
+    aside.spark.sql("alter table state.groups drop constraint unfoldable")
+    again = load(aside, [tmp_path / "records.jsonl"], "aside", "records")
+    assert (again.rows_new, again.rows_already_there) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "it is empty or not JSON"),
+        ("[]", "it is no JSON object"),
+        ('{"version": 2}', "it has version 2, and this moldau writes 1"),
+        ('{"run_id": "x", "kind": "cycle", "cluster_ids": [], "at_ms": 0, "moon": 1}', "moon: "),
+        ('{"run_id": 7, "kind": "cycle", "cluster_ids": [], "at_ms": 0}', "run_id: "),
+        ('{"run_id": "x", "kind": "cycle", "cluster_ids": [""], "at_ms": 0}', "cluster_ids.0: "),
+    ],
+)
+def test_a_note_that_is_not_understood_stops_nobody(
+    aside: Session, content: str, reason: str
+) -> None:
+    journal = aside.warehouse / RUNS / "00000000-cycle.json"
+    staged = aside.warehouse / LOADS / "00000000-load"
+    idle = aside.warehouse / IDLE / "cycle.json"
+    for file in (journal, staged / MARKER, idle):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    assert read_notes(aside.warehouse, "cycle").clusters == {}
+    finish_interrupted_work(aside)
+    aside.set_aside.clear()
+    found = read_aside(aside.warehouse)
+    assert [entry.run_id for entry in found] == ["00000000-cycle", "00000000-load"]
+    assert found[0].reason.startswith(reason)
+    assert "the next cycle decides anew" in said(aside, "status")
+    with pytest.raises(MoldauError, match="the next cycle decides anew"):
+        retry(aside, "00000000-cycle")
+    with pytest.raises(MoldauError, match="drop it and load its files again"):
+        retry(aside, "00000000-load")
+    for entry in found:
+        drop(aside, entry.run_id)
+    aside.spark.sql("delete from state.runs where run_id < '00000001'")
+
+
+def test_what_no_command_named_is_set_aside_without_a_number(aside: Session) -> None:
+    stray = aside.warehouse / RUNS / "._00000007-cycle.json"
+    stray.write_text("")
+    before = next_run_id(aside, "cycle")
+    finish_interrupted_work(aside)
+    assert [entry.run_id for entry in read_aside(aside.warehouse)] == ["._00000007-cycle"]
+    assert next_run_id(aside, "cycle") == before
+    stray.write_text("")
+    finish_interrupted_work(aside)
+    for name in ("._00000007-cycle", "._00000007-cycle+"):
+        drop(aside, name)
+    assert read_aside(aside.warehouse) == []
+
+
+def test_a_staged_load_without_its_rows_is_set_aside(aside: Session) -> None:
+    run_id = next_run_id(aside, "load")
+    staged = Staged(run_id, "records", "aside", rows=1, folder=aside.warehouse / LOADS / run_id)
+    staged.rows_folder.mkdir(parents=True)
+    staged.write_marker()
+    staged.rows_folder.rmdir()
+    finish_interrupted_work(aside)
+    assert [entry.run_id for entry in read_aside(aside.warehouse)] == [run_id]
