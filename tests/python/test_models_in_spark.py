@@ -33,7 +33,7 @@ def test_models_select_the_columns_that_their_yaml_tells(session: Session) -> No
     """dbt enforces no contract in a materialization of our own, and `by name` fills gaps."""
     open_run(session, Run(next_run_id(session, "compare"), "compare", ["viewed"], now_ms()))
     session.dbt("run", "--select", "config.materialized:view", "config.materialized:run_list")
-    register_call_plugin(session.spark, {})
+    register_call_plugin(session.spark, {}, session.warehouse)
     folder = session.warehouse / "_moldau" / "dbt" / "target" / "compiled" / "moldau"
     session.dbt("compile")
     for model in project().models.values():

@@ -1,26 +1,26 @@
 """The command line: `moldau VERB`.
 
-Exit codes: 0 fine; 1 the request was wrong or refused; 2 done with findings; 3 internal error.
+Exit codes: 0 fine; 1 the request was wrong or refused; 2 done with findings; 3 internal error;
+4 the warehouse is in use by another command.
 """
 
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
+from moldau.cli.failures import speak_any_letter, tell, works_on
 from moldau.errors import MoldauError
-
-REFUSED, FINDINGS, INTERNAL = 1, 2, 3
 
 # verb -> what it does, in one line: `--help` need not import every verb
 VERBS = {
     "demo": "The main job on a bundled capture of a real broker, as a story.",
     "init": "Create the warehouse.",
+    "dump": "Read a topic of a running cluster into a file that `load` takes.",
     "load": "Load files: raw, decoded and folded into state.",
     "decode": "Print records, decoded, as JSON Lines.",
     "cycle": "Decide which topology descriptions are released, and release them.",
@@ -53,6 +53,21 @@ class Verbs(click.Group):
         command: click.Command = getattr(import_module(f"moldau.cli.{name}"), name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # click itself would end the process with 1
+            return tell(error, [])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            from moldau.settings.problems import suggestion
+
+            ctx.fail(f"there is no verb {args[0]!r}{suggestion(args[0], VERBS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
@@ -70,35 +85,38 @@ def moldau(context: click.Context) -> None:
       moldau load records.jsonl --cluster east --kind records
       moldau cycle --dry-run
       moldau explain my-app
+
+    \b
+    Exit codes:
+      0  fine
+      1  the request was wrong or refused: one line on stderr says why
+      2  done, with findings: refused lines, failed plugin calls
+      3  internal error: the traceback is in WAREHOUSE/_moldau/errors.log
+      4  the warehouse is in use by another command: try again, or --wait
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    speak_any_letter()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    code = run(words)
+    try:
+        sys.stdout.flush()
+    except OSError as error:  # what cannot be written is told, too
+        code = max(code, tell(error, words))
+    sys.exit(code)
 
 
 def run(arguments: list[str], obj: Any = None) -> int:
-    """One command; gives its exit code."""
+    """One command; gives its exit code. `obj`: what `moldau exec` holds."""
+    if obj is None:
+        works_on(None)
     try:
+        if any("\0" in word for word in arguments):  # in a line of `moldau exec`
+            raise MoldauError("no word of a command can hold a NUL byte; SQL has chr(0)")
         code = moldau.main(arguments, prog_name="moldau", standalone_mode=False, obj=obj)
-        return code if isinstance(code, int) else 0
     except click.exceptions.Exit as finished:
         return int(finished.exit_code)
-    except click.UsageError as error:
-        hint = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
-        return _refuse(f"{error.format_message()}{hint}")
-    except click.ClickException as error:
-        return _refuse(error.format_message())
-    except MoldauError as error:
-        return _refuse(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        return _refuse("interrupted")
-    except Exception as error:
-        click.echo(f"internal error: {error}", err=True)
-        traceback.print_exc()
-        return INTERNAL
-
-
-def _refuse(message: str) -> int:
-    click.echo(f"moldau: {' '.join(message.split())}", err=True)
-    return REFUSED
+    except (Exception, KeyboardInterrupt) as error:
+        return tell(error, arguments)
+    return code if isinstance(code, int) else 0

@@ -10,6 +10,8 @@ import click
 
 from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
 from moldau.cli.demo_registry import Registry, running_registry
+from moldau.cli.failures import works_on
+from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
 from moldau.cli.story import ask, heading, show, tell
 from moldau.errors import MoldauError
@@ -38,6 +40,8 @@ def demo(warehouse: Path) -> None:
     Example:
       moldau demo
     """
+    require_folder(warehouse)
+    works_on(warehouse)
     _make_room(warehouse)
     with running_registry() as registry:
         (warehouse / "_moldau").mkdir(parents=True)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from moldau.cli.options import format_option, pass_settings
+from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -15,7 +15,7 @@ FINDINGS = 2
 
 @click.command(name="doctor")
 @format_option
-@pass_settings
+@pass_settings_to_read
 def doctor(settings: Settings, output_format: str) -> None:
     """Check Java, jars, settings, every table, and what the data itself makes worth knowing.
 
@@ -25,10 +25,14 @@ def doctor(settings: Settings, output_format: str) -> None:
     Example:
       moldau doctor --warehouse ./warehouse
     """
-    from moldau.reading.doctor import Finding, examine
+    from moldau.reading.doctor import Finding, examine, examine_plugins
 
     read = str(settings.config) if settings.config else "no moldau.yml: every default holds"
-    found = [Finding("settings", True, read), *examine(settings.warehouse)]
+    found = [
+        Finding("settings", True, read),
+        *examine_plugins(settings),
+        *examine(settings.warehouse),
+    ]
     if output_format == "table":
         for finding in found:
             sys.stdout.write(f"{'ok  ' if finding.is_fine else 'MEND'}  {finding.message}\n")

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from moldau.cli import run
-from moldau.cli.options import pass_settings
+from moldau.cli.options import pass_settings_to_read
 from moldau.cli.sessions import Held, wait_option
+from moldau.errors import MoldauError
 from moldau.settings import Settings
 
 
@@ -22,7 +23,7 @@ from moldau.settings import Settings
     "file", type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True)
 )
 @wait_option
-@pass_settings
+@pass_settings_to_read
 def exec_verb(settings: Settings, file: Path, wait: float) -> None:
     """Run FILE, one verb with its options a line (# begins a comment), in one Spark session.
 
@@ -34,7 +35,7 @@ def exec_verb(settings: Settings, file: Path, wait: float) -> None:
     Example:
       printf 'cycle --dry-run\\nshow marts.cleanup_preview\\n' | moldau exec -
     """
-    text = sys.stdin.read() if str(file) == "-" else file.read_text()
+    text = _read(file)
     held = Held(settings, "moldau exec", wait)
     worst = 0
     try:
@@ -51,6 +52,16 @@ def exec_verb(settings: Settings, file: Path, wait: float) -> None:
         held.close()
     if worst:
         click.get_current_context().exit(2)
+
+
+def _read(file: Path) -> str:
+    try:
+        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise MoldauError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise MoldauError(f"{file} is no file of verbs: byte {error.start} is not UTF-8") from None
 
 
 def _run_line(command: str, held: Held) -> tuple[int, str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moldau.cli.options import cluster_option, format_option, pass_settings
+from moldau.cli.options import cluster_option, format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -33,7 +33,7 @@ _COLUMNS = (
 @click.argument("subject", nargs=-1, required=True)
 @cluster_option
 @format_option
-@pass_settings
+@pass_settings_to_read
 def explain(
     settings: Settings, subject: tuple[str, ...], cluster: str | None, output_format: str
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from moldau.cli.options import pass_settings
+from moldau.cli.options import pass_settings_to_read
 from moldau.settings import Settings
 
 
@@ -20,7 +20,7 @@ from moldau.settings import Settings
     help="The file: .csv, .json (one array), .jsonl (one object a line) or .parquet.",
 )
 @click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
-@pass_settings
+@pass_settings_to_read
 def export(settings: Settings, table: str, target: Path, where: str | None) -> None:
     """Write the rows of TABLE to a file, by the ending of its name.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from moldau.cli.options import format_option, pass_settings
 from moldau.cli.output import write_rows
 from moldau.cli.sessions import session_for, wait_option
 from moldau.settings import Settings
+
+if TYPE_CHECKING:
+    from moldau.loading.journal import Loaded
 
 # as loading.shapes has them: a test holds the two together
 KINDS = (
@@ -24,17 +28,21 @@ REFUSALS_SHOWN = 20
 
 
 @click.command(name="load")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--cluster", required=True, metavar="NAME", help="Cluster that the files are from.")
-@click.option("--kind", required=True, type=click.Choice(KINDS), help="What the files hold.")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--cluster", metavar="NAME", help="Cluster that the files are from.")
+@click.option("--kind", type=click.Choice(KINDS), help="What the files hold.")
+@click.option("--retry", metavar="RUN", help="Finish this load, which was set aside.")
+@click.option("--drop", metavar="RUN", help="Forget this load or run, which was set aside.")
 @format_option
 @wait_option
 @pass_settings
 def load(
     settings: Settings,
     files: tuple[Path, ...],
-    cluster: str,
-    kind: str,
+    cluster: str | None,
+    kind: str | None,
+    retry: str | None,
+    drop: str | None,
     output_format: str,
     wait: float,
 ) -> None:
@@ -43,26 +51,53 @@ def load(
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
     A snapshot (every kind but records and topic_configs) replaces the cluster's previous one.
 
+    A load that cannot be finished is set aside, and what it appended is taken back: `moldau
+    status` says why. --retry finishes it as a load of its own, --drop forgets it.
+
     \b
     Example:
       moldau load samples/east/__consumer_offsets.jsonl --cluster east --kind records
+      moldau load --retry 00000007-load
     """
-    settings.cluster(cluster)
-    for file in files:
-        if not file.is_file():
-            raise click.UsageError(f"{file} is not a file")
-    from moldau.loading.journal import load as load_files
+    asked = [option for option in (files, retry, drop) if option]
+    if len(asked) != 1 or (not files and (cluster or kind)):
+        raise click.UsageError(
+            "give FILES with --cluster and --kind, or --retry RUN, or --drop RUN"
+        )
+    if drop:
+        from moldau.loading.again import drop as drop_load
 
-    bytes_coming = sum(file.stat().st_size for file in files)
-    with session_for(settings, "moldau load", wait, bytes_coming) as session:
-        loaded = load_files(session, list(files), cluster, kind)
+        with session_for(settings, "moldau load", wait) as session:
+            drop_load(session, drop)
+        click.echo(f"{drop} is forgotten")
+    elif retry:
+        from moldau.loading.again import retry as retry_load
+
+        with session_for(settings, "moldau load", wait) as session:
+            _tell(retry_load(session, retry), output_format)
+    else:
+        if not (cluster and kind):
+            raise click.UsageError(f"--{'kind' if cluster else 'cluster'} is missing")
+        settings.cluster(cluster)
+        for file in files:
+            if not file.is_file():
+                raise click.UsageError(f"{file} is not a file")
+        from moldau.loading.journal import load as load_files
+
+        bytes_coming = sum(file.stat().st_size for file in files)
+        with session_for(settings, "moldau load", wait, bytes_coming) as session:
+            _tell(load_files(session, list(files), cluster, kind), output_format)
+
+
+def _tell(loaded: Loaded, output_format: str) -> None:
+    """Ends the command with exit code 2 if a line was refused."""
     for refusal in loaded.refused[:REFUSALS_SHOWN]:
         click.echo(f"refused {refusal}", err=True)
     if len(loaded.refused) > REFUSALS_SHOWN:
         click.echo(f"... and {len(loaded.refused) - REFUSALS_SHOWN} more", err=True)
     columns = ("run_id", "cluster_id", "kind", "rows_new", "rows_already_there", "rows_refused")
     row = (
-        loaded.run_id, cluster, kind,
+        loaded.run_id, loaded.cluster_id, loaded.kind,
         loaded.rows_new, loaded.rows_already_there, len(loaded.refused),
     )  # fmt: skip
     write_rows(columns, [row], output_format)

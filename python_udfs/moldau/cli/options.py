@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from moldau.cli.failures import works_on
+from moldau.errors import MoldauError
 from moldau.instants import parse_instant
 from moldau.settings import Settings, load_settings
 
@@ -17,7 +20,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def pass_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--config` and `--warehouse`; the command receives a Settings as first argument."""
+    return _with_settings(command, checks_plugins=True)
 
+
+def pass_settings_to_read(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Likewise, for a verb that calls no plugin: one that cannot be loaded does not stop it."""
+    return _with_settings(command, checks_plugins=False)
+
+
+def _with_settings(command: Callable[..., Any], checks_plugins: bool) -> Callable[..., Any]:
     @click.option(
         "--config",
         type=click.Path(path_type=Path),
@@ -38,10 +49,18 @@ def pass_settings(command: Callable[..., Any]) -> Callable[..., Any]:
         if held is not None:
             config = config or held.config
             warehouse = warehouse or held.warehouse
-        settings: Settings = load_settings(config, warehouse)
+        settings: Settings = load_settings(config, warehouse, checks_plugins)
+        require_folder(settings.warehouse)
+        works_on(settings.warehouse)
         return command(settings, *arguments, **options)
 
     return with_settings
+
+
+def require_folder(warehouse: Path) -> None:
+    """MoldauError if a warehouse can neither be there nor be made there."""
+    if os.path.exists(warehouse) and not os.path.isdir(warehouse):
+        raise MoldauError(f"the warehouse must be a folder, and {warehouse} is a file")
 
 
 def format_option(command: Command) -> Command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 
 from moldau.errors import MoldauError
 from moldau.settings import Settings
+from moldau.warehouse.aside import in_words
 from moldau.warehouse.lock import locked
 
 if TYPE_CHECKING:
@@ -68,6 +70,9 @@ class Held:
             click.echo(f"moldau: finished {run.run_id}, which was interrupted{what}", err=True)
             self.failed_calls += failed
         session.finished.clear()
+        for entry in session.set_aside:
+            click.echo(f"moldau: {in_words(entry)}", err=True)
+        session.set_aside.clear()
 
     def decide(
         self, settings: Settings, kind: str, clusters: Sequence[str], at_ms: int, is_dry_run: bool
@@ -115,5 +120,12 @@ def wait_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(min=0),
         default=0,
         metavar="SECONDS",
+        callback=require_number,
         help="Wait so long for another command on this warehouse to end.  [default: 0]",
     )(command)
+
+
+def require_number(_context: click.Context, _option: click.Parameter, seconds: float) -> float:
+    if math.isnan(seconds):
+        raise click.BadParameter("nan is not a number of seconds")
+    return seconds

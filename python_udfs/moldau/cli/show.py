@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.options import format_option, pass_settings
+from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -14,7 +14,7 @@ from moldau.settings import Settings
 @click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows.")
 @format_option
-@pass_settings
+@pass_settings_to_read
 def show(
     settings: Settings, table: str, where: str | None, limit: int | None, output_format: str
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.options import format_option, pass_settings
+from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -19,7 +19,7 @@ from moldau.settings import Settings
     help="duckdb answers in about a second, in its own dialect, and only reads.",
 )
 @format_option
-@pass_settings
+@pass_settings_to_read
 def sql(settings: Settings, query: str, engine: str, output_format: str) -> None:
     """Print the answer to QUERY; tables are named `database.table`.
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moldau.cli.options import format_option, pass_settings
+from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.instants import format_instant
 from moldau.reading.values import to_json, visible
 from moldau.settings import Settings
+from moldau.warehouse.aside import in_words, read_aside
 
 if TYPE_CHECKING:
     from moldau.reading.status import Status
@@ -31,7 +32,7 @@ _SETTING_COLUMNS = (
 
 @click.command(name="status")
 @format_option
-@pass_settings
+@pass_settings_to_read
 def status(settings: Settings, output_format: str) -> None:
     """Show the warehouse: tables, last runs, settings in force, open loads, who holds the lock.
 
@@ -59,6 +60,8 @@ def _write_words(found: Status) -> None:
     for run_id in found.loads:
         state = "Running or interrupted load" if found.lock else "Interrupted load"
         click.echo(f"{state} {run_id}: the next command that writes finishes it")
+    for entry in read_aside(found.warehouse):
+        click.echo(f"Set aside: {visible(in_words(entry))}")
     for row in found.tables:
         if row["damage"]:
             click.echo(f"Damaged: {row['damage']}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 import threading
@@ -78,17 +77,23 @@ def _invoke(arguments: list[str], warehouse: Path) -> Any:
     work = warehouse / "_moldau" / "dbt"
     work.mkdir(parents=True, exist_ok=True)
     os.environ["DBT_TARGET_PATH"] = str(work / "target")
-    # dbt fsyncs nothing and asks nobody: --quiet keeps stdout for the command's own answer
+    # stdout is for the command's own answer. To catch what dbt writes there would catch what any
+    # other thread writes, too: a parse runs beside the start of Spark.
     options = [
         "--project-dir", str(ROOT), "--profiles-dir", str(PROFILES),
         "--target-path", str(work / "target"), "--log-path", str(work / "logs"),
-        "--quiet", "--no-use-colors", "--no-populate-cache", "--no-write-json",
+        "--log-level", "none", "--no-print", "--no-populate-cache", "--no-write-json",
     ]  # fmt: skip
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        outcome = dbtRunner(manifest=_manifest).invoke([*arguments, *options])
+    errors: list[str] = []
+
+    def hear(event: Any) -> None:
+        if event.info.level == "error":
+            errors.append(event.info.msg)
+
+    outcome = dbtRunner(manifest=_manifest, callbacks=[hear]).invoke([*arguments, *options])
     if not outcome.success:
-        raise DbtError(str(outcome.exception or _failures(outcome) or said.getvalue()).strip())
+        told = outcome.exception or _failures(outcome) or "\n".join(errors)
+        raise DbtError(str(told).strip() or f"dbt {arguments[0]} failed")
     return outcome
 
 

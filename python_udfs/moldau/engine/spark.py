@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from moldau.engine.jars import jars_folder
 from moldau.engine.java import find_java
 from moldau.engine.profile import spark_settings
+from moldau.engine.quoting import check_quoting
 from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
 
     `is_brief`: for little work, so that time spent on optimizing code is lost.
     Raises MoldauError when Java is missing or too old, the jars cannot be had, or the session
-    is another warehouse's: its tables have the same names.
+    is another warehouse's (its tables have the same names) or reads quoted text in another way.
     """
     global _opened
     from pyspark import SparkContext
@@ -51,12 +52,14 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
     time.tzset()
     from pyspark.sql import SparkSession
 
-    logging.getLogger().addFilter(_is_not_of_py4j)
+    _silence()
     builder = SparkSession.builder
     for key, value in spark_settings().items():
         builder = builder.config(key, value)
     with _jvm_speaks_to(warehouse / "_moldau" / "spark.log"):
-        return builder.getOrCreate()
+        spark = builder.getOrCreate()
+    check_quoting(spark)
+    return spark
 
 
 def choose_codegen(spark: SparkSession, bytes_read: int) -> None:
@@ -76,6 +79,15 @@ def forget_if_dead() -> None:
         return
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def _silence() -> None:
+    """What goes wrong is told once, by whoever called: not in PySpark's JSON beside it."""
+    from pyspark.logger import PySparkLogger
+
+    logging.getLogger().addFilter(_is_not_of_py4j)
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:

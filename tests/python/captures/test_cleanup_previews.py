@@ -173,7 +173,7 @@ def _configure_cuts(session: Session) -> None:
     )
     session.spark.sql(
         "create or replace view run.parameters as select '99999999-compare' as run_id, "
-        "'compare' as kind, cast(null as string) as load_kind, true as is_open, "
+        "'compare' as kind, cast(null as string) as load_kind, true as is_open, true as is_locked, "
         "true as is_dry_run, at_ms, "
         "at_ms as started_at_ms, array(cut) as cluster_ids, cast(null as string) as topic_name "
         f"from {cuts}"

@@ -154,6 +154,9 @@ def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
     # a test of tables, of a list that a run works on, of a model's rule
     tests = ("assert_changes_end_in_the_current_decision", "int_tiers__partitions_due")
     dbt(folder, "test", "--select", *tests, "int_tiers__segments_overlapping")
+    lists = folder / "w" / "_moldau"
+    assert not list((lists / "plain_run").iterdir()), "each run of dbt removed its own lists"
+    assert [run.name[9:] for run in (lists / "run").iterdir()] == ["what_if"], "of the last run"
 
 
 def dbt(folder: Path, *words: str) -> None:

@@ -1,0 +1,121 @@
+"""How a command ends that failed: what stderr says, and the exit code.
+
+A mistake, and what the machine does not allow, is one line. Anything else is an error of moldau's
+own: a line, then where to look. Its traceback goes to `<warehouse>/_moldau/errors.log`, or to
+stderr where there is no warehouse yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import select
+import sys
+import traceback
+from collections.abc import Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from moldau.errors import MoldauError
+from moldau.warehouse.paths import DBT_LOG, ERRORS, SPARK_LOG
+
+REFUSED, FINDINGS, INTERNAL, IN_USE = 1, 2, 3, 4
+
+_warehouse: ContextVar[Path | None] = ContextVar("warehouse", default=None)
+_LETTERS = 1_000
+# what the operating system says of a person's file, folder or machine, not of moldau
+_OF_THE_MACHINE = {
+    errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.EMFILE,
+    errno.ENAMETOOLONG, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ENOTDIR, errno.EPERM,
+    errno.EROFS, errno.ESTALE, errno.ETIMEDOUT,
+}  # fmt: skip
+_FULL = os.strerror(errno.ENOSPC)
+
+
+def works_on(warehouse: Path | None) -> None:
+    """From here on an error is one of a command on this warehouse; None = not known yet."""
+    _warehouse.set(warehouse)
+
+
+def tell(error: BaseException, arguments: Sequence[str]) -> int:
+    """Say on stderr what went wrong with `moldau ARGUMENTS`; gives the exit code."""
+    from moldau.warehouse.lock import WarehouseInUse
+
+    match error:
+        case click.UsageError() if type(error).__name__ == "NoArgsIsHelpError":
+            click.echo(error.format_message(), err=True)  # the help page, as it is
+            return REFUSED
+        case click.UsageError():
+            hint = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
+            return _line(f"{error.format_message()}{hint}", REFUSED)
+        case click.ClickException():
+            return _line(error.format_message(), REFUSED)
+        case WarehouseInUse():
+            return _line(str(error), IN_USE)
+        case MoldauError():
+            return _line(str(error), REFUSED)
+        case KeyboardInterrupt() | click.Abort():
+            return _line("interrupted", REFUSED)
+        case BrokenPipeError() if _has_no_reader(1):
+            # the reader has seen enough (`| head`): what is left goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 0
+        case OSError() if error.errno in _OF_THE_MACHINE:
+            return _line(_of_the_machine(error), REFUSED)
+        case _ if _FULL in str(error):  # told by Spark or dbt
+            return _line(f"a disk is full: {_FULL} (warehouse {_warehouse.get()})", REFUSED)
+        case _:
+            return _internal(error, arguments)
+
+
+def _has_no_reader(descriptor: int) -> bool:
+    """Else it was another pipe that broke: that of a process which ended too early."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+def _line(message: str, code: int) -> int:
+    click.echo(f"moldau: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _of_the_machine(error: OSError) -> str:
+    said = error.strerror or str(error)
+    return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
+
+
+def _internal(error: BaseException, arguments: Sequence[str]) -> int:
+    said = " ".join(re.split(r"\n\s+at [\w.$]+\(", str(error))[0].split())
+    cut = said if len(said) <= _LETTERS else said[:_LETTERS] + "…"
+    _line(f"internal error: {type(error).__name__}: {cut}", INTERNAL)
+    warehouse = _warehouse.get()
+    stack = "".join(traceback.format_exception(error))
+    if warehouse is None or not _is_kept(warehouse / ERRORS, stack, arguments):
+        click.echo(stack, err=True, nl=False)
+    logs = [] if warehouse is None else [warehouse / log for log in (ERRORS, DBT_LOG, SPARK_LOG)]
+    if there := [str(log) for log in logs if log.is_file()]:
+        click.echo(f"look into {', '.join(there)}", err=True)
+    return INTERNAL
+
+
+def _is_kept(log: Path, stack: str, arguments: Sequence[str]) -> bool:
+    if not log.parent.is_dir():
+        return False
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    with contextlib.suppress(OSError), log.open("a", encoding="utf-8", errors="replace") as file:
+        file.write(f"{at} moldau {' '.join(arguments)}\n{stack}\n")
+        return True
+    return False
+
+
+def speak_any_letter() -> None:
+    """What stdout and stderr cannot carry is written as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
