@@ -53,4 +53,4 @@ clean: ## remove what was built; the warehouse stays
 	rm -rf target logs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 lock: setup ## resolve the dependencies anew
-	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --extra kafka pyproject.toml -o requirements.lock

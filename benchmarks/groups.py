@@ -257,8 +257,8 @@ def ask_duckdb(session: Session, kind: str) -> None:
         connection.execute(f"create schema if not exists {schema}")
     connection.execute(
         "create view run.parameters as select 'x' as run_id, "
-        f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_dry_run, "
-        f"{AT_MS} as at_ms, {AT_MS} as started_at_ms, "
+        f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_locked, "
+        f"true as is_dry_run, {AT_MS} as at_ms, {AT_MS} as started_at_ms, "
         "['bench'] as cluster_ids, null::varchar as topic_name"
     )
     connection.execute(
