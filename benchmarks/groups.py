@@ -5,11 +5,11 @@
 * verbs: statements, Spark jobs, Delta commits and files of each verb on the bundled samples.
 * load: offset commits in a Parquet file, through raw and decoded into state.
 * decide: `sweep` (offset expirations, then groups) and `cycle` (eligibility) up to the run's row,
-  without marts; in full, and again after 1 % of the groups, spread evenly, committed. 20 offsets
+  in full, and again after 1 % of the groups, spread evenly, committed. 20 offsets
   a group.
 * naive: eligibility that counts the offsets of every group, not of the candidates alone.
-* peer: DuckDB on the same Delta files with the same SQL, taken from dbt's compiled models (four
-  words differ, see DIALECT), deciding in full and writing Parquet.
+* peer: DuckDB on the same Delta files with the same SQL, dbt's compiled models as marts are read,
+  deciding in full and writing Parquet.
 Commits and files are read from the Delta logs.
 """
 
@@ -19,7 +19,6 @@ import argparse
 import base64
 import itertools
 import platform
-import re
 import statistics
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,9 +30,10 @@ import pyarrow as pa
 import pyarrow.parquet
 from measure import counted, scratch, timed, versions, written
 
-from moldau.engine.dbt import compiled_models
+from moldau.engine.dbt import compiled_views
 from moldau.loading.journal import load
 from moldau.reading.delta import connect_duckdb
+from moldau.reading.duckdb_sql import MACROS, to_duckdb
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import DECIDES, decide
 from moldau.runs.run import Run, open_run, settings_models
@@ -51,12 +51,6 @@ clusters:
   bench: {group.streams.topology.description.plugin.class: Plugin}
 """
 # Spark's words on the left are DuckDB's on the right
-DIALECT = [
-    (r"left semi join", "semi join"),
-    (r"\bstring\b", "varchar"),
-    (r"array<varchar>", "varchar[]"),
-    (r"try_add\(", "saturating_add("),
-]
 START_MS = AT_MS - RETENTION_MS - 500_000  # about half of the offsets have expired
 GROUPS = f"""
 select
@@ -135,7 +129,7 @@ def bench_verbs(session: Session) -> None:
     }
     for name, verb in verbs.items():
         for attempt in ("first", "again"):
-            before = versions(session.warehouse, with_marts=True)
+            before = versions(session.warehouse)
             with counted(session) as counts:
                 seconds = timed(verb)
             commits, files = written(session.warehouse, before)
@@ -252,7 +246,6 @@ def change_one_percent(session: Session, run: int) -> None:
 def ask_duckdb(session: Session, kind: str) -> None:
     """Decide in full: DuckDB is not told of any stored decision."""
     connection = connect_duckdb(session.warehouse)
-    connection.execute("create macro saturating_add(a, b) as try(a + b)")
     for schema in ("run", "staging", "intermediate"):
         connection.execute(f"create schema if not exists {schema}")
     connection.execute(
@@ -264,12 +257,13 @@ def ask_duckdb(session: Session, kind: str) -> None:
     connection.execute(
         "create view run.settings as select * from state.settings where valid_to_ms is null"
     )
-    for name, (schema, sql) in compiled_models(session.warehouse, REASONED[kind]).items():
-        for spark, duck in DIALECT:
-            sql = re.sub(spark, duck, sql)
-        if name.startswith("stg_decisions__"):
+    for macro in MACROS:
+        connection.execute(macro)
+    for view in compiled_views(session.warehouse, REASONED[kind]):
+        sql = to_duckdb(view.sql)
+        if view.name.startswith("stg_decisions__"):
             sql += " where false"
-        connection.execute(f"create view {schema}.{name} as {sql}")
+        connection.execute(f"create view {view.schema}.{view.name} as {sql}")
     target = session.warehouse / "_moldau" / "peer.parquet"
     for name in REASONED[kind]:
         connection.execute(f"copy (from intermediate.{name}) to '{target}' (format parquet)")

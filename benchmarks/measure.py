@@ -49,12 +49,12 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def versions(folder: Path, with_marts: bool = False) -> dict[str, int]:
-    """Commits of each table of raw, decoded, state, decisions and history, and of marts."""
+def versions(folder: Path) -> dict[str, int]:
+    """Commits of each table of raw, decoded, state, decisions and history."""
     return {
         str(log.parent): sum(1 for _ in log.glob("*.json"))
         for log in folder.glob("*/*/_delta_log")
-        if log.parts[-3] != "seeds" and (with_marts or log.parts[-3] != "marts")
+        if log.parts[-3] != "seeds"
     }
 
 

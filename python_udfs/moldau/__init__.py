@@ -13,17 +13,20 @@ __version__ = "0.1.0"
 
 
 def connect(warehouse: str | Path = "warehouse") -> SparkSession:
-    """A Spark session with every table of the warehouse registered, for notebooks.
+    """A Spark session with every table and mart of the warehouse, for notebooks.
 
-    Reads only: nothing is created. One warehouse a process, until `spark.stop()`. Raises
-    MoldauError when there is no warehouse, another one is open, a table is damaged, or Java is
-    missing.
+    Reads only: nothing is created. What depends on time in the marts is as of each query. One
+    warehouse a process, until `spark.stop()`. Raises MoldauError when there is no warehouse,
+    another one is open, a table is damaged, or Java is missing.
     """
     from moldau.engine.spark import start
+    from moldau.reading.spark_views import make_marts
+    from moldau.warehouse.contracts import marts
     from moldau.warehouse.create import check, register
 
     folder = Path(warehouse).resolve()
     check(folder)
     spark = start(folder)
     register(spark, folder)
+    make_marts(spark, folder, marts())
     return spark

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from spark_support import DISTRIBUTION, few_marts
+from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -30,6 +30,7 @@ SESSION = {
     "captures/test_cleanup_previews.py",
     "captures/test_cleanup_replays.py",
     "captures/test_group_answers.py",
+    "captures/test_marts_of_captures.py",
     "dumping/test_dump.py",
     "engine/test_quoting.py",
     "loading/test_big_tables.py",
@@ -40,6 +41,7 @@ SESSION = {
     "reading/test_spark_sql.py",
     "runs/test_cycle.py",
     "runs/test_idle.py",
+    "runs/test_marts_of_runs.py",
     "runs/test_set_aside.py",
     "runs/test_shutdown.py",
     "runs/test_statements.py",
@@ -52,6 +54,7 @@ SESSION = {
     "tiers/test_tier_stages.py",
     "test_dbt.py",
     "tiers/test_kafka_gauges.py",
+    "tiers/test_marts_of_tiers.py",
     "tiers/test_tiered_capture.py",
     "tiers/test_what_dbt_says.py",
     "test_invariants.py",
@@ -72,13 +75,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with open_session(load_settings(None, warehouse), "pytest") as opened:
         yield opened
         opened.spark.stop()
-
-
-@pytest.fixture(scope="module")
-def no_decision_marts() -> Iterator[None]:
-    """For files whose tests look at none of what the decisions of groups change in marts."""
-    with few_marts(cycle=(), sweep=()):
-        yield
 
 
 def group_of(file: str) -> str:
@@ -108,8 +104,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             assert item.location[0].removeprefix("tests/python/") in SESSION, item.nodeid
     groups = ("processes", "session", "tiers", "captures")
 
-    def place(item: pytest.Item) -> int:
+    def place(item: pytest.Item) -> tuple[int, bool]:
         group = group_of(item.location[0].removeprefix("tests/python/"))
-        return groups.index(group) if group in groups else len(groups)
+        is_last = item.get_closest_marker("last") is not None
+        return (groups.index(group) if group in groups else len(groups), is_last)
 
     items.sort(key=place)

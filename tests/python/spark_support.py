@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
 import itertools
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,13 @@ import pyarrow.parquet
 import pytest
 
 from moldau.engine.dbt import DbtError
+from moldau.engine.literals import literal
 from moldau.loading.append import DECODERS
 from moldau.loading.journal import FOLDS, VIEWS
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
-from moldau.runs.marts import CLOCK_MARTS, DECISION_MARTS
-from moldau.runs.run import Run, literal, next_run_id, now_ms, open_run, settings_models
+from moldau.runs.run import Run, next_run_id, now_ms, open_run, settings_models
 from moldau.runs.session import Session
 from moldau.settings import load_settings
 
@@ -88,8 +87,9 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
     return dataclasses.replace(session, settings=settings)
 
 
-def rows(session: Session, statement: str) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in session.sql(statement)]
+def rows(session: Session, statement: str, at_ms: int | None = None) -> list[tuple[Any, ...]]:
+    """`at_ms`: the clock of the marts that it names; None = now."""
+    return [tuple(row) for row in session.sql(statement, at_ms)]
 
 
 def parquet_of(session: Session, table: pa.Table) -> str:
@@ -196,7 +196,7 @@ def contents(
 
 
 def writes(session: Session, kind: str, cluster: str, at_ms: int) -> dict[str, int]:
-    """Commits of a run by table, without marts, which come after its row."""
+    """Commits of a run by table."""
     before = _commits(session.warehouse)
     decide(session, kind, [cluster], at_ms, is_dry_run=False)
     after = _commits(session.warehouse)
@@ -207,18 +207,5 @@ def _commits(warehouse: Path) -> dict[str, int]:
     return {
         f"{log.parts[-3]}.{log.parts[-2]}": len(list(log.glob("*.json")))
         for log in warehouse.glob("*/*/_delta_log")
-        if log.parts[-3] not in ("marts", "plugin")
+        if log.parts[-3] != "plugin"
     }
-
-
-@contextlib.contextmanager
-def few_marts(**names: tuple[str, ...]) -> Iterator[None]:
-    """Runs of these kinds refresh these marts alone: all of them are most of a run's time."""
-    with pytest.MonkeyPatch.context() as patch:
-        by_clock = {
-            kind: tuple(name for name in CLOCK_MARTS[kind] if name in kept)
-            for kind, kept in names.items()
-        }
-        patch.setattr("moldau.runs.decide.DECISION_MARTS", DECISION_MARTS | names)
-        patch.setattr("moldau.runs.decide.CLOCK_MARTS", CLOCK_MARTS | by_clock)
-        yield

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from spark_support import rows
 
-from moldau.runs.run import literal
+from moldau.engine.literals import literal
 from moldau.runs.session import Session
 
 SINGULAR = Path(__file__).parents[1] / "singular"

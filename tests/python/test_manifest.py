@@ -1,7 +1,7 @@
 """The rules of the layers, proved on dbt's manifest: no Spark, no warehouse.
 
-staging -> helpers -> decisions -> state -> marts, ordered by three barriers:
-fold -> int_run__folded -> decisions -> int_run__decided -> apply -> int_run__applied -> marts.
+staging -> helpers -> decisions -> state, ordered by two barriers:
+fold -> int_run__folded -> decisions -> int_run__decided -> apply. Marts are views on all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from moldau.loading.journal import FOLDS
 from moldau.project import ROOT, SEEDS
 from moldau.runs.apply import APPLIES
 from moldau.runs.decide import DECIDES, MEASURES, RECORDS
-from moldau.runs.marts import APPLY_MARTS, COUNT_MARTS, DECISION_MARTS, STATE_MARTS, TIER_MARTS
 
 # what a model of each kind may select from
 READS: dict[str, set[str]] = {
@@ -40,7 +39,7 @@ WAITS_FOR: dict[str, set[str]] = {
     "barrier": {"fold", "decision", "apply"},
     "fold": {"fold"},
     "apply": {"barrier", "apply"},
-    "mart": {"barrier"},
+    "mart": set(),
 }
 # helpers that are lists, for several statements of a run read them and each is long in the planning
 READ_AGAIN = {
@@ -52,8 +51,7 @@ READ_AGAIN = {
     "int_tiers__delete_candidates_reasoned",
 }
 # sources that marts may see: what is there, never what a load brings
-SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__compared"}
-RUN_MARTS = {"table_status", "last_run"}
+SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__parameters"}
 STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
 # words that stand before a parenthesis and call nothing, and functions that only SQL has
 NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
@@ -114,7 +112,7 @@ def test_only_state_models_write_state_and_history(
             assert model.into in tables and model.into.split(".")[0] in ("state", "history")
         else:
             assert model.into is None, model.name
-        is_written = model.kind in ("fold", "apply", "decision", "mart")
+        is_written = model.kind in ("fold", "apply", "decision")
         is_list = model.kind == "helper" and (
             model.name.endswith(("_due", "_configured")) or model.name in READ_AGAIN
         )
@@ -133,9 +131,6 @@ def test_barriers_order_the_graph(dbt_project: Project) -> None:
     for apply in dbt_project.of_kind("apply"):
         assert "int_run__decided" in apply.waits_for, apply.name
         assert apply.name in before["close_run"] | {"close_run"}, "the run's row is written last"
-    assert "close_run" in before["int_run__applied"]
-    for mart in dbt_project.of_kind("mart"):
-        assert "int_run__applied" in mart.waits_for, mart.name
 
 
 def test_names_match_folders(models: list[Model]) -> None:
@@ -183,7 +178,7 @@ def test_every_key_is_tested(dbt_project: Project, models: list[Model]) -> None:
         view = f"stg_{model.into.replace('.', '__')}"
         assert model.key == key and model.name not in dbt_project.tested_keys, model.name
         assert set(dbt_project.tested_keys[view]) <= set(key), view
-        if model.node.config.get("write") != "append":
+        if model.node.config.get("write", "merge") == "merge":
             assert model.node.config["unique_key"] == key, model.name
 
 
@@ -249,69 +244,13 @@ def test_models_are_short(models: list[Model]) -> None:
             for kind, steps in APPLIES.items()
             if steps
         ),
-        ("state_marts", set(STATE_MARTS)),
-        *(
-            (f"{kind}_marts", {*DECISION_MARTS[kind], *APPLY_MARTS[kind], *COUNT_MARTS[kind]})
-            for kind in DECIDES
-        ),
-        ("close", {"close_run", *RUN_MARTS}),
+        ("close", {"close_run"}),
     ],
 )
 def test_selectors_are_what_the_verbs_run(
     dbt_project: Project, selector: str, expected: set[str]
 ) -> None:
     assert dbt_project.selected(selector) == expected
-
-
-def test_every_mart_is_refreshed_by_a_verb(dbt_project: Project) -> None:
-    assert {m.name for m in dbt_project.of_kind("mart")} == {
-        *STATE_MARTS,
-        *(mart for several in DECISION_MARTS.values() for mart in several),
-        *(mart for several in APPLY_MARTS.values() for mart in several),
-        *(mart for several in COUNT_MARTS.values() for mart in several),
-        *RUN_MARTS,
-        "ruleset_differences",  # moldau compare
-    }
-
-
-@pytest.mark.parametrize("kind", DECIDES)
-def test_a_run_refreshes_the_marts_that_read_what_it_writes(
-    dbt_project: Project, kind: str
-) -> None:
-    recorded = {
-        dbt_project.models[model].into for model in [*MEASURES.get(kind, []), *RECORDS[kind]]
-    }
-    decided = {*DECIDES[kind].values(), *recorded}
-    applied = {dbt_project.models[model].into for models, _ in APPLIES[kind] for model in models}
-    marts = {m.name: tables_read(dbt_project, m) for m in dbt_project.of_kind("mart")}
-    of_every_run = {*RUN_MARTS, "ruleset_differences"}
-    domain = "tiers" if kind == "tiers" else "groups"
-    after = {
-        name: read
-        for name, read in marts.items()
-        if name not in of_every_run and dbt_project.models[name].domain in (domain, "run")
-    }
-    of_decisions = {name for name, read in after.items() if read & decided}
-    of_state = {name for name, read in after.items() if read & applied}
-    of_decisions |= set(TIER_MARTS) if kind == "tiers" else set()  # of state and snapshots, too
-    assert set(DECISION_MARTS[kind]) == of_decisions
-    assert {*APPLY_MARTS[kind], *COUNT_MARTS[kind]} == of_state
-
-
-def test_a_run_of_tiers_refreshes_every_mart_of_its_domain(dbt_project: Project) -> None:
-    assert {m.name for m in dbt_project.of_kind("mart") if m.domain == "tiers"} == set(TIER_MARTS)
-
-
-def tables_read(project: Project, model: Model) -> set[str]:
-    """database.table of everything that a model is made from, through views."""
-    found = {".".join(source) for source in model.sources}
-    for name in model.reads:
-        parent = project.models[name]
-        if parent.kind == "decision":
-            found.add(f"decisions.{parent.node.alias}")
-        elif parent.kind != "seed":
-            found |= tables_read(project, parent)
-    return found
 
 
 def test_property_files_stand_beside_their_models() -> None:

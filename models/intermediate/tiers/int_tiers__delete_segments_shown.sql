@@ -30,7 +30,8 @@ segments_joined as (
         partitions.topic_name,
         get(partitions.epochs, 0).leader_epoch as earliest_epoch,
         get(partitions.epochs, 0).start_offset as earliest_offset,
-        partitions.lineage.leader_epoch as lineage_epochs,
+        transform(partitions.lineage, epoch -> epoch.leader_epoch)
+            as lineage_epochs,
         partitions.task_interval_ms,
         runs.run_number,
         coalesce(runs.ends_unfinished, false) as is_open,

@@ -71,7 +71,9 @@ deletes_not_retried as (
             candidates.walk_position > walks_ended.last_position
             or (
                 candidates.walk_position is null
-                and array_max(marked.leader_epochs.leader_epoch)
+                and array_max(
+                    transform(marked.leader_epochs, epoch -> epoch.leader_epoch)
+                )
                 >= get(partitions_led.lineage, 0).leader_epoch
             )
         )

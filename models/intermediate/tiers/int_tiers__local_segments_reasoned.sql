@@ -38,8 +38,8 @@ start_passed as (
 
     select
         *,
-        every(is_in_reach and is_behind_start) over so_far as is_before_start,
-        every(is_last or is_copy_disabled or is_uploaded or is_cut_off)
+        bool_and(is_in_reach and is_behind_start) over so_far as is_before_start,
+        bool_and(is_last or is_copy_disabled or is_uploaded or is_cut_off)
             over so_far as is_free
 
     from segments_judged
@@ -71,7 +71,7 @@ size_passed as (
 
     select
         *,
-        every(
+        bool_and(
             is_before_start
             or (is_in_reach and kept_bytes between 0 and bytes_after)
         ) over (
@@ -88,7 +88,7 @@ time_passed as (
 
     select
         *,
-        every(is_over_size or (is_in_reach and is_old)) over (
+        bool_and(is_over_size or (is_in_reach and is_old)) over (
             partition by cluster_id, topic_id, partition_index
             order by base_offset
             rows between unbounded preceding and current row

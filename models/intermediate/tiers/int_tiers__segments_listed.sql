@@ -54,7 +54,8 @@ segments_joined as (
         led.lineage_by_epoch,
         superseded.orphaned_by_epoch,
         coalesce(led.has_lineage, false) as has_lineage,
-        segments.leader_epochs.leader_epoch as epochs,
+        transform(segments.leader_epochs, epoch -> epoch.leader_epoch)
+            as epochs,
         coalesce(
             segments.segment_state = 'COPY_SEGMENT_STARTED'
             and segments.started_broker_id = led.broker_id,

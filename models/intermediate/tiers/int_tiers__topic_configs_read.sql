@@ -93,8 +93,11 @@ topic_configs_read as (
                     cast(map() as map<string, string>)  -- noqa: LT01
                 ),
                 (name, value) -> not coalesce(
-                    map_contains_key(
-                        try_element_at(settings.topics, topics.topic_name), name
+                    array_contains(
+                        map_keys(
+                            try_element_at(settings.topics, topics.topic_name)
+                        ),
+                        name
                     ),
                     false
                 )

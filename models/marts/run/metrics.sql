@@ -1,5 +1,3 @@
--- depends_on: {{ ref('int_run__applied') }}
-
 with
 
 metric_names as (
@@ -38,7 +36,9 @@ recorded as (
 
 measured as (
 
-    select unix_millis(current_timestamp()) as measured_at_ms
+    select at_ms as measured_at_ms
+
+    from {{ ref('stg_run__parameters') }}
 
 ),
 

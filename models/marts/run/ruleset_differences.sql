@@ -1,50 +1,26 @@
-{{ config(write_needs_open_run=true) }}
-
--- depends_on: {{ ref('int_run__applied') }}
-
 with
 
-side_a as (
+compared as (
 
-    select * from {{ ref('stg_run__compared') }}
-
-    where side = 'a'
-
-),
-
-side_b as (
-
-    select * from {{ ref('stg_run__compared') }}
-
-    where side = 'b'
+    select * from {{ ref('stg_state__ruleset_comparison') }}
 
 ),
 
 ruleset_differences as (
 
     select
-        side_a.domain,
-        side_a.cluster_id,
-        side_a.subject,
-        side_a.ruleset as ruleset_a,
-        side_a.decision as decision_a,
-        side_a.reason_code as reason_code_a,
-        side_b.ruleset as ruleset_b,
-        side_b.decision as decision_b,
-        side_b.reason_code as reason_code_b,
-        timestamp_millis(side_a.decided_at_ms) as decided_at
+        domain,
+        cluster_id,
+        subject,
+        ruleset_a,
+        decision_a,
+        reason_code_a,
+        ruleset_b,
+        decision_b,
+        reason_code_b,
+        timestamp_millis(decided_at_ms) as decided_at
 
-    from side_a
-
-    inner join side_b
-        on
-            side_a.domain = side_b.domain
-            and side_a.cluster_id = side_b.cluster_id
-            and side_a.subject = side_b.subject
-
-    where
-        side_a.decision <> side_b.decision
-        or side_a.reason_code <> side_b.reason_code
+    from compared
 
 )
 

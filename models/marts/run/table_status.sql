@@ -1,7 +1,3 @@
-{{ config(write_needs_open_run=true) }}
-
--- depends_on: {{ ref('int_run__applied') }}
-
 with
 
 tables as (

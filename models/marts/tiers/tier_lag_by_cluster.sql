@@ -1,5 +1,3 @@
--- depends_on: {{ ref('int_run__applied') }}
-
 with
 
 tier_lag as (

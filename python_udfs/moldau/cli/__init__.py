@@ -32,9 +32,10 @@ VERBS = {
     "what-if": "Decide under other settings and show what differs.",
     "exec": "Run a file of verbs, one a line, in one session.",
     "explain": "Say in words why something is decided as it is.",
-    "show": "Print a table.",
+    "show": "Print a table or mart.",
     "sql": "Print the answer to a query.",
     "export": "Write a table to a file.",
+    "publish": "Write marts as Delta tables, for those who read files.",
     "status": "Show what the warehouse holds and what happened last.",
     "doctor": "Check Java, jars, settings and every table.",
 }

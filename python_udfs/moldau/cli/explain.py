@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moldau.cli.options import cluster_option, format_option, pass_settings_to_read
+from moldau.cli.options import (
+    clock_option,
+    cluster_option,
+    format_option,
+    pass_settings_to_read,
+)
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -32,10 +37,15 @@ _COLUMNS = (
 @click.command(name="explain")
 @click.argument("subject", nargs=-1, required=True)
 @cluster_option
+@clock_option
 @format_option
 @pass_settings_to_read
 def explain(
-    settings: Settings, subject: tuple[str, ...], cluster: str | None, output_format: str
+    settings: Settings,
+    subject: tuple[str, ...],
+    cluster: str | None,
+    at_ms: int | None,
+    output_format: str,
 ) -> None:
     """Say why: the values seen, the threshold, what is in the way, and what changes it next.
 
@@ -53,7 +63,7 @@ def explain(
     from moldau.reading.explain_tier import explain_tier_subject
 
     text = " ".join(subject)
-    of_tier = explain_tier_subject(settings.warehouse, text, cluster)
+    of_tier = explain_tier_subject(settings.warehouse, text, cluster, at_ms)
     if of_tier:
         _write_tier(of_tier, output_format)
         return

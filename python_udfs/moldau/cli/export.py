@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from moldau.cli.options import pass_settings_to_read
+from moldau.cli.options import clock_option, pass_settings_to_read
 from moldau.settings import Settings
 
 
@@ -20,8 +20,11 @@ from moldau.settings import Settings
     help="The file: .csv, .json (one array), .jsonl (one object a line) or .parquet.",
 )
 @click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
+@clock_option
 @pass_settings_to_read
-def export(settings: Settings, table: str, target: Path, where: str | None) -> None:
+def export(
+    settings: Settings, table: str, target: Path, where: str | None, at_ms: int | None
+) -> None:
     """Write the rows of TABLE to a file, by the ending of its name.
 
     \b
@@ -30,5 +33,5 @@ def export(settings: Settings, table: str, target: Path, where: str | None) -> N
     """
     from moldau.reading.export import export_table
 
-    count = export_table(settings.warehouse, table, target, where)
+    count = export_table(settings.warehouse, table, target, where, at_ms)
     click.echo(f"{count} rows written to {target}")

@@ -84,11 +84,19 @@ def cluster_option(command: Command) -> Command:
 
 def at_option(command: Command) -> Command:
     """Adds `--at`; the command receives `at_ms` in Unix milliseconds, None = now."""
+    return _instant_option(command, "The instant to decide at")
+
+
+def clock_option(command: Command) -> Command:
+    """Adds `--at` of verbs that read; the command receives `at_ms`, None = now."""
+    return _instant_option(command, "The clock of marts")
+
+
+def _instant_option(command: Command, what: str) -> Command:
     return click.option(
         "--at",
         "at_ms",
         metavar="MS_OR_ISO",
         callback=lambda _context, _option, text: None if text is None else parse_instant(text),
-        help="The instant to decide at: Unix milliseconds, or ISO 8601 (UTC without a zone).  "
-        "[default: now]",
+        help=f"{what}: Unix milliseconds, or ISO 8601 (UTC without a zone).  [default: now]",
     )(command)

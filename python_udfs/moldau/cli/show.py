@@ -1,10 +1,10 @@
-"""`moldau show`: the rows of a table, without Spark."""
+"""`moldau show`: the rows of a table or mart, without Spark."""
 
 from __future__ import annotations
 
 import click
 
-from moldau.cli.options import format_option, pass_settings_to_read
+from moldau.cli.options import clock_option, format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -13,10 +13,16 @@ from moldau.settings import Settings
 @click.argument("table")
 @click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows.")
+@clock_option
 @format_option
 @pass_settings_to_read
 def show(
-    settings: Settings, table: str, where: str | None, limit: int | None, output_format: str
+    settings: Settings,
+    table: str,
+    where: str | None,
+    limit: int | None,
+    at_ms: int | None,
+    output_format: str,
 ) -> None:
     """Print the rows of TABLE, in the order of its key.
 
@@ -29,5 +35,5 @@ def show(
     """
     from moldau.reading.query import table_rows
 
-    answer = table_rows(settings.warehouse, table, where, limit)
+    answer = table_rows(settings.warehouse, table, where, limit, at_ms)
     write_rows(answer.columns, answer.rows, output_format)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.options import format_option, pass_settings_to_read
+from moldau.cli.options import clock_option, format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 
@@ -18,9 +18,10 @@ from moldau.settings import Settings
     show_default=True,
     help="duckdb answers in about a second, in its own dialect, and only reads.",
 )
+@clock_option
 @format_option
 @pass_settings_to_read
-def sql(settings: Settings, query: str, engine: str, output_format: str) -> None:
+def sql(settings: Settings, query: str, engine: str, at_ms: int | None, output_format: str) -> None:
     """Print the answer to QUERY; tables are named `database.table`.
 
     \b
@@ -31,10 +32,10 @@ def sql(settings: Settings, query: str, engine: str, output_format: str) -> None
     if engine == "duckdb":
         from moldau.reading.query import query as ask
 
-        answer = ask(settings.warehouse, query)
+        answer = ask(settings.warehouse, query, at_ms)
         write_rows(answer.columns, answer.rows, output_format)
     else:
         from moldau.reading.spark import ask_spark
 
-        columns, rows = ask_spark(settings.warehouse, query)
+        columns, rows = ask_spark(settings.warehouse, query, at_ms)
         write_rows(columns, rows, output_format)

@@ -7,6 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -112,11 +113,25 @@ def _without_stack(message: str) -> str:
     return "\ncaused by ".join([words, *(cause[:1000] for cause in dict.fromkeys(causes))])
 
 
-def compiled_models(warehouse: Path, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Schema and compiled SQL of these models and of all that they read, parents first."""
-    outcome = _invoke(["compile", "--select", *(f"+{name}" for name in names)], warehouse)
-    return {
-        result.node.name: (result.node.schema, result.node.compiled_code)
-        for result in outcome.result.results
-        if result.node.resource_type == "model" and result.node.config.materialized in HELPERS
-    }
+@dataclass(frozen=True)
+class CompiledView:
+    """A view or list as SQL: where dbt makes it, and what it reads, by the names of dbt's nodes."""
+
+    name: str
+    schema: str
+    sql: str
+    reads: tuple[str, ...]
+
+
+def compiled_views(work: Path, names: Sequence[str]) -> list[CompiledView]:
+    """These models and the views and lists under them, parents first; nothing is connected to.
+
+    `work`: a folder that dbt may write into.
+    """
+    _parse(work)
+    outcome = _invoke(["compile", "--select", *(f"+{name}" for name in names)], work)
+    return [
+        CompiledView(node.name, node.schema, node.compiled_code, tuple(node.depends_on.nodes))
+        for node in (result.node for result in outcome.result.results)
+        if node.resource_type == "model" and node.config.materialized in HELPERS
+    ]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from moldau.engine.literals import literal
 from moldau.loading.refusals import Refusal
 from moldau.loading.stage import Staged
 from moldau.records import families, flat
-from moldau.runs.run import literal
 from moldau.warehouse.contracts import tables
 
 if TYPE_CHECKING:

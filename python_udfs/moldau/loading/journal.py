@@ -20,7 +20,6 @@ from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS, SHAPES, SNAPSHOTS
 from moldau.loading.stage import MARKER, Staged, stage
 from moldau.records import families
-from moldau.runs.marts import STATE_MARTS
 from moldau.runs.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
 from moldau.runs.unfinished import is_closed, setting_aside
 from moldau.warehouse.paths import LOADS
@@ -92,10 +91,7 @@ def finish_interrupted(session: Session) -> None:
 def finish(session: Session, staged: Staged) -> Loaded:
     """Append, decode and fold what was staged, as far as that was not done yet."""
     if is_closed(session, staged.run_id):
-        # killed after its row was written: only the marts may lag behind
-        open_run(session, Run(staged.run_id, "load", [staged.cluster_id], now_ms()))
-        session.run_models(*STATE_MARTS, "last_run")
-        shutil.rmtree(staged.folder)
+        shutil.rmtree(staged.folder)  # killed after its row was written
         return _loaded(staged, 0, 0, [])
     run = Run(staged.run_id, "load", [staged.cluster_id], now_ms(), load_kind=staged.kind)
     files = staged.rows_folder.glob("*.parquet")  # none where the folder is gone: reading says so
@@ -111,7 +107,7 @@ def finish(session: Session, staged: Staged) -> Loaded:
         models += folds_of(staged)
     if models:
         session.run_models(*models)
-    close_run(session, run, STATE_MARTS)
+    close_run(session, run, [])
     shutil.rmtree(staged.folder)
     return _loaded(staged, rows_new, run.counts["rows_already_there"], refused)
 

@@ -1,4 +1,4 @@
-"""Delta tables as DuckDB views, without Spark.
+"""Delta tables and marts as DuckDB views, without Spark.
 
 A view reads the Parquet files of the table's latest version, lazily and with pruning: rows that a
 deletion vector hides are left out, columns that an old file lacks are null, timestamps are UTC.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,17 @@ from uuid import uuid4
 
 from moldau.errors import MoldauError
 from moldau.reading.delta_types import duckdb_type, identifier, literal
-from moldau.reading.tables import existing_tables
+from moldau.reading.duckdb_sql import MACROS
+from moldau.reading.table_status import table_status_sql
+from moldau.reading.tables import existing_relations, existing_tables
+from moldau.reading.views import (
+    PARAMETERS,
+    SCHEMA,
+    TABLE_STATUS,
+    View,
+    parameters_sql,
+    views_under,
+)
 from moldau.warehouse.damage import (
     DamagedError,
     data_files,
@@ -32,25 +43,33 @@ if TYPE_CHECKING:
 
 
 def connect_duckdb(
-    warehouse: Path, only: Iterable[str] | None = None, target: Path | None = None
+    warehouse: Path,
+    only: Iterable[str] | None = None,
+    target: Path | None = None,
+    at_ms: int | None = None,
 ) -> DuckDBPyConnection:
-    """A connection with every table of the warehouse as the view `database.table`.
+    """A connection with every table of the warehouse, and every mart, as a view `database.name`.
 
     It reads the files of these tables, may write `target`, and nothing else: no other file, no
-    setting, no extension, no table. `only`: full names of the tables wanted (those that do not
-    exist are left out); None = all. MoldauError if there is no warehouse or a table's log is
-    damaged.
+    setting, no extension, no table. `only`: full names of what is wanted (what does not exist is
+    left out); None = all. `at_ms`: the clock of the marts; None = now. MoldauError if there is no
+    warehouse or a table's log is damaged.
     """
     import duckdb
 
     existing = existing_tables(warehouse)
-    wanted = existing if only is None else [name for name in existing if name in set(only)]
+    names = existing_relations(warehouse) if only is None else list(only)
+    views = views_under(name for name in names if name.startswith("marts."))
+    needed = {table for view in views for table in view.tables}
+    wanted = [name for name in existing if name in {*names, *needed}]
     connection = duckdb.connect()
     connection.execute("set timezone = 'UTC'")
     connection.execute("create schema _deleted")
-    for database in dict.fromkeys(name.split(".")[0] for name in existing):
+    for database in dict.fromkeys([*(name.split(".")[0] for name in existing), "marts"]):
         connection.execute(f"create schema {identifier(database)}")
     files = [path for name in wanted for path in _create_view(connection, warehouse, name)]
+    if views:
+        _create_marts(connection, warehouse, views, at_ms)
     _confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
     begin_reading(connection)
     return connection
@@ -115,6 +134,23 @@ def _confine(connection: DuckDBPyConnection, files: list[str]) -> None:
         "lock_configuration": True,
     }.items():
         connection.execute(f"set {setting} = ?", [value])
+
+
+def _create_marts(
+    connection: DuckDBPyConnection, warehouse: Path, views: list[View], at_ms: int | None
+) -> None:
+    for macro in MACROS:
+        connection.execute(macro)
+    connection.execute(f"create schema {SCHEMA}")
+    clock = time.time_ns() // 1_000_000 if at_ms is None else at_ms
+    connection.execute(f"create view {PARAMETERS} as {parameters_sql(clock, 'varchar[]')}")
+    if any(TABLE_STATUS in view.views for view in views):
+        connection.execute(f"create view {TABLE_STATUS} as {table_status_sql(warehouse)}")
+    for view in views:
+        database, name = view.name.split(".")
+        connection.execute(
+            f"create view {identifier(database)}.{identifier(name)} as {view.duckdb_sql}"
+        )
 
 
 def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> list[str]:

@@ -22,7 +22,6 @@ _READ = (
     UPLOADS,
     DELETES,
     "marts.tier_lag",
-    "marts.tier_partitions",
     "state.partition_states",
     "state.leader_epochs",
     "state.topic_configs",
@@ -66,7 +65,9 @@ class TierExplanation:
     is_of_one: bool = False  # one of the segments was asked about, and the others are left out
 
 
-def explain_tier_subject(warehouse: Path, text: str, cluster: str | None) -> TierExplanation | None:
+def explain_tier_subject(
+    warehouse: Path, text: str, cluster: str | None, at_ms: int | None = None
+) -> TierExplanation | None:
     """What `tier TOPIC-PARTITION`, or the subject of a decision about a segment, asks about.
 
     None: the text is no such thing. MoldauError if nothing is stored about it.
@@ -75,7 +76,7 @@ def explain_tier_subject(warehouse: Path, text: str, cluster: str | None) -> Tie
     if not asked:
         return None
     partition = asked["all"] or asked["local"] or asked["remote"] or ""
-    found = explain_tier(warehouse, partition, cluster)
+    found = explain_tier(warehouse, partition, cluster, at_ms)
     if asked["all"] is not None:
         return found
     place = (asked["base"], asked["broker"])
@@ -89,8 +90,13 @@ def explain_tier_subject(warehouse: Path, text: str, cluster: str | None) -> Tie
     return replace(found, uploads=uploads, deletes=deletes, is_of_one=True)
 
 
-def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplanation:
-    """Everything stored about the partition `text`, TOPIC-PARTITION; MoldauError if none is."""
+def explain_tier(
+    warehouse: Path, text: str, cluster: str | None, at_ms: int | None = None
+) -> TierExplanation:
+    """Everything stored about the partition `text`, TOPIC-PARTITION; MoldauError if none is.
+
+    `at_ms`: the instant whose topic configs count; None = that of the last decision.
+    """
     topic, _, index = text.rpartition("-")
     if not (topic and index.isascii() and index.isdigit()):
         raise MoldauError(f"{text[:200]!r} is not TOPIC-PARTITION: `moldau explain tier orders-0`")
@@ -124,8 +130,11 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         return [r for r in rows if r["cluster_id"] == chosen and r["topic_id"] == topic_id]
 
     epochs = of_topic(tables.rows("state.leader_epochs", key, values))
-    holding = of_topic(tables.rows("marts.tier_partitions", key, values))
     decided = [*of_topic(uploads), *of_topic(deletes)]
+    if at_ms is None:
+        at_ms = _decided_at_ms(tables, chosen, decided)
+    partitions = Tables(warehouse, ["marts.tier_partitions"], at_ms)
+    holding = of_topic(partitions.rows("marts.tier_partitions", key, values))
     return TierExplanation(
         cluster_id=chosen,
         topic_name=topic,
@@ -133,7 +142,9 @@ def explain_tier(warehouse: Path, text: str, cluster: str | None) -> TierExplana
         lag=next(iter(of_topic(lag)), None),
         state=next(iter(states), None),
         epochs=epochs[0]["epochs"] if epochs else [],
-        configs=_configs(tables, chosen, topic, topic_id, decided, next(iter(holding), None)),
+        configs=_configs(
+            tables, chosen, topic, topic_id, decided, at_ms, next(iter(holding), None)
+        ),
         uploads=of_topic(uploads),
         deletes=of_topic(deletes),
     )
@@ -145,17 +156,10 @@ def _configs(
     topic: str,
     topic_id: str,
     decided: list[Row],
+    at_ms: int,
     holding: Row | None,
 ) -> dict[str, str]:
     """What holds for the topic, with where from; without a mart only what is told of it."""
-    # a decision that says the same again keeps its instant, whatever the configs were since
-    runs = tables.rows(
-        "state.runs",
-        "where kind = 'tiers' and status = 'succeeded' and list_contains(cluster_ids, ?) "
-        "order by run_id desc limit 1",
-        [cluster],
-    )
-    at_ms = max((row["decided_at_ms"] for row in [*runs, *decided]), default=0)
     loaded = tables.rows(
         "state.topic_configs",
         "where cluster_id = ? and topic_id = ? and valid_from_ms <= ? "
@@ -172,6 +176,17 @@ def _configs(
         if holding and column and name not in told and holding[column] is not None:
             told[name] = f"{_text(holding[column])} (of the broker)"
     return {name: told[name] for name in _CONFIGS if name in told}
+
+
+def _decided_at_ms(tables: Tables, cluster: str, decided: list[Row]) -> int:
+    """A decision that says the same again keeps its instant, whatever the configs were since."""
+    runs = tables.rows(
+        "state.runs",
+        "where kind = 'tiers' and status = 'succeeded' and list_contains(cluster_ids, ?) "
+        "order by run_id desc limit 1",
+        [cluster],
+    )
+    return max((row["decided_at_ms"] for row in [*runs, *decided]), default=0)
 
 
 def _pairs(configs: Any) -> list[tuple[str, str]]:

@@ -14,11 +14,18 @@ from moldau.reading.query import Rows, run, table_relation, table_rows
 from moldau.reading.values import csv_cell, to_json
 
 
-def export_table(warehouse: Path, name: str, target: Path, where: str | None = None) -> int:
+def export_table(
+    warehouse: Path,
+    name: str,
+    target: Path,
+    where: str | None = None,
+    at_ms: int | None = None,
+) -> int:
     """Write a table's rows (those for which `where` holds) to `target`; returns their number.
 
     The ending says how: .csv, .json, .jsonl, .parquet. The file appears when it is complete,
-    and replaces one that was there. MoldauError for another ending or a folder that is missing.
+    and replaces one that was there. `at_ms`: the clock of a mart; None = now. MoldauError for
+    another ending or a folder that is missing.
     """
     ending = target.suffix.lower()
     if ending not in (".parquet", *_WRITERS):
@@ -30,9 +37,9 @@ def export_table(warehouse: Path, name: str, target: Path, where: str | None = N
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
         if ending == ".parquet":
-            count = _to_parquet(warehouse, name, unfinished, where)
+            count = _to_parquet(warehouse, name, unfinished, where, at_ms)
         else:
-            count = _WRITERS[ending](table_rows(warehouse, name, where), unfinished)
+            count = _WRITERS[ending](table_rows(warehouse, name, where, at_ms=at_ms), unfinished)
         os.replace(unfinished, target)
     except OSError as error:
         raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
@@ -49,8 +56,10 @@ def _require_unicode(target: Path) -> None:
         raise MoldauError(f"{target}: DuckDB writes to names in UTF-8 only") from None
 
 
-def _to_parquet(warehouse: Path, name: str, path: Path, where: str | None) -> int:
-    connection, sql = table_relation(warehouse, name, where, path)
+def _to_parquet(
+    warehouse: Path, name: str, path: Path, where: str | None, at_ms: int | None
+) -> int:
+    connection, sql = table_relation(warehouse, name, where, path, at_ms)
     file = literal(os.path.abspath(path))
     # the file is unfinished as it is: DuckDB needs no other one beside it
     written = run(connection, f"copy ({sql}) to {file} (format parquet, use_tmp_file false)")

@@ -12,7 +12,8 @@ from moldau.errors import MoldauError
 from moldau.reading.delta import begin_reading, connect_duckdb
 from moldau.reading.delta_types import identifier, in_one_line
 from moldau.reading.statements import require_condition, require_query
-from moldau.reading.tables import existing_tables, mentioned, resolve
+from moldau.reading.tables import existing_relations, existing_tables, mentioned, resolve
+from moldau.reading.views import tables_under
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -31,26 +32,37 @@ class Rows:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
-def query(warehouse: Path, sql: str) -> Rows:
-    """The answer to one query in DuckDB's SQL; MoldauError with DuckDB's words if it is wrong."""
+def query(warehouse: Path, sql: str, at_ms: int | None = None) -> Rows:
+    """The answer to one query in DuckDB's SQL; MoldauError with DuckDB's words if it is wrong.
+
+    `at_ms`: the clock of the marts; None = now.
+    """
     require_query(sql)
-    return run(_connect_for(warehouse, sql), sql)
+    return run(_connect_for(warehouse, sql, at_ms=at_ms), sql)
 
 
 def table_rows(
-    warehouse: Path, name: str, where: str | None = None, limit: int | None = None
+    warehouse: Path,
+    name: str,
+    where: str | None = None,
+    limit: int | None = None,
+    at_ms: int | None = None,
 ) -> Rows:
-    """Rows of a table in the order of its key, `where` a condition in DuckDB's SQL.
+    """Rows of a table or mart in the order of its key, `where` a condition in DuckDB's SQL.
 
-    `name`: `marts.groups`, or `groups` if that is unique. MoldauError if there is no such table
-    or the condition is wrong.
+    `name`: `marts.tier_lag`, or `tier_lag` if that is unique; `at_ms`: the clock of a mart, None =
+    now. MoldauError if there is no such table or the condition is wrong.
     """
-    connection, sql = table_relation(warehouse, name, where)
+    connection, sql = table_relation(warehouse, name, where, at_ms=at_ms)
     return run(connection, sql if limit is None else f"{sql} limit {limit:d}")
 
 
 def table_relation(
-    warehouse: Path, name: str, where: str | None = None, target: Path | None = None
+    warehouse: Path,
+    name: str,
+    where: str | None = None,
+    target: Path | None = None,
+    at_ms: int | None = None,
 ) -> tuple[DuckDBPyConnection, str]:
     """A connection, and the query on it that gives the rows of a table in the order of its key.
 
@@ -62,17 +74,25 @@ def table_relation(
         require_condition(where)
         sql += f" where (\n{where}\n)"  # its own lines: a trailing comment must end there
     sql += _order(full_name)
-    return _connect_for(warehouse, sql, target), sql
+    return _connect_for(warehouse, sql, target, at_ms), sql
 
 
 class Tables:
     """Some tables of a warehouse, opened once, for moldau's own questions."""
 
-    def __init__(self, warehouse: Path, names: Iterable[str]) -> None:
-        """MoldauError if there is no warehouse or a table is damaged; missing ones are empty."""
+    def __init__(self, warehouse: Path, names: Iterable[str], at_ms: int | None = None) -> None:
+        """MoldauError if there is no warehouse or a table is damaged; missing ones are empty.
+
+        `at_ms`: the clock of the marts; None = now.
+        """
         existing = set(existing_tables(warehouse))
-        self._missing = {name for name in names if name not in existing}
-        self._connection = connect_duckdb(warehouse, names)
+        self._missing = {
+            name
+            for name in names
+            if not (tables_under([name]) if name.startswith("marts.") else {name}) <= existing
+        }
+        there = [name for name in names if name not in self._missing]
+        self._connection = connect_duckdb(warehouse, there, at_ms=at_ms)
 
     @property
     def is_missing_any(self) -> bool:
@@ -89,15 +109,17 @@ class Tables:
         return run(self._connection, sql, parameters).as_dicts()
 
 
-def _connect_for(warehouse: Path, sql: str, target: Path | None = None) -> DuckDBPyConnection:
+def _connect_for(
+    warehouse: Path, sql: str, target: Path | None = None, at_ms: int | None = None
+) -> DuckDBPyConnection:
     """A connection with every table that the text may mean: DuckDB's own list misses some."""
-    return connect_duckdb(warehouse, mentioned(existing_tables(warehouse), sql), target)
+    return connect_duckdb(warehouse, mentioned(existing_relations(warehouse), sql), target, at_ms)
 
 
 def _order(full_name: str) -> str:
-    from moldau.warehouse.contracts import tables
+    from moldau.warehouse.contracts import marts, tables
 
-    table = tables().get(full_name)
+    table = (tables() | marts()).get(full_name)
     if table is None or not table.primary_key:
         return ""
     return f" order by {', '.join(identifier(column) for column in table.primary_key)}"

@@ -1,41 +1,69 @@
-"""One query in Spark SQL, on the tables that are there; nothing is created or written."""
+"""One query in Spark SQL, on the tables and marts that are there; nothing is written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.tables import existing_tables, mentioned
+from moldau.reading.spark_views import make_marts
+from moldau.reading.tables import existing_relations, existing_tables, mentioned
+from moldau.reading.views import tables_under
 from moldau.warehouse.create import register_table
+from moldau.warehouse.sizes import state_bytes
 
 _READING = ("select", "with", "from", "table", "values", "show", "describe", "desc", "explain")
 
 
-def ask_spark(warehouse: Path, query: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+def ask_spark(
+    warehouse: Path, query: str, at_ms: int | None = None
+) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Columns and rows of the answer; MoldauError with Spark's words if the query is wrong.
 
-    Only reading is allowed: writers hold the warehouse's lock, and this does not.
+    `at_ms`: the clock of the marts; None = now. Times are in UTC, and say so. Only reading is
+    allowed: writers hold the warehouse's lock, and this does not.
     """
-    names = mentioned(existing_tables(warehouse), query)
+    existing = existing_tables(warehouse)
+    names = mentioned(existing_relations(warehouse), query)
+    asked = [name for name in names if name.startswith("marts.")]
+    needed = tables_under(asked)
     words = query.replace("(", " ").split(None, 1)
     if not words or words[0].lower() not in _READING:
         raise MoldauError(f"a query is expected, starting with one of {', '.join(_READING)}")
-    from moldau.engine.spark import start
+    from moldau.engine.spark import choose_codegen, start
     from moldau.reading.plans import require_reading
 
     session = start(warehouse.resolve())
     from pyspark.errors import PySparkException
 
     try:
-        for name in names:
-            register_table(session, warehouse.resolve(), *name.split(".", 1))
+        for name in existing:
+            if name in names or name in needed:
+                register_table(session, warehouse.resolve(), *name.split(".", 1))
+        make_marts(session, warehouse.resolve(), asked, at_ms)
         # the same tables, but no setting and no function of a run: `call_plugin` calls a plugin
         apart = session.newSession()
+        choose_codegen(apart, state_bytes(warehouse))
         require_reading(apart, query)
         frame = apart.sql(query)
-        rows = [tuple(row) for row in frame.collect()]
+        rows = [tuple(map(_in_utc, row)) for row in frame.collect()]
     except PySparkException as error:
         raise MoldauError(str(error).strip().split("\n")[0].rstrip(";")[:500]) from None
     return frame.columns, iter(rows)
+
+
+def _in_utc(value: Any) -> Any:
+    """PySpark gives times without a zone; session, JVM and process are in UTC."""
+    match value:
+        case datetime(tzinfo=None):
+            return value.replace(tzinfo=UTC)
+        case dict():
+            return {key: _in_utc(item) for key, item in value.items()}
+        case tuple() if hasattr(value, "asDict"):
+            return _in_utc(value.asDict())
+        case list():
+            return [_in_utc(item) for item in value]
+        case _:
+            return value

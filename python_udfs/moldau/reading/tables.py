@@ -1,4 +1,4 @@
-"""Which tables a warehouse has, and which one a person means."""
+"""Which tables and marts a warehouse has, and which one a person means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from moldau.errors import MoldauError
 
-DATABASES = ("raw", "decoded", "state", "decisions", "history", "plugin", "marts", "seeds")
+DATABASES = ("raw", "decoded", "state", "decisions", "history", "plugin", "seeds")
 _CATALOG_WORDS = ("information_schema", "show", "describe", "desc ", "duckdb_")
 
 
@@ -26,6 +26,15 @@ def existing_tables(warehouse: Path) -> list[str]:
     ]
 
 
+def existing_relations(warehouse: Path) -> list[str]:
+    """Full names of the tables, then of the marts that are made from no other ones."""
+    from moldau.reading.views import tables_under
+    from moldau.warehouse.contracts import marts
+
+    existing = existing_tables(warehouse)
+    return [*existing, *(mart for mart in marts() if tables_under([mart]) <= set(existing))]
+
+
 def require_warehouse(warehouse: Path) -> None:
     """MoldauError, naming what to run, if `warehouse` has none of a warehouse's folders."""
     if not any((warehouse / database).is_dir() for database in DATABASES):
@@ -36,8 +45,8 @@ def require_warehouse(warehouse: Path) -> None:
 
 
 def resolve(warehouse: Path, name: str) -> str:
-    """The full name of the table that `name` means: `marts.groups`, or `groups` if unique."""
-    existing = existing_tables(warehouse)
+    """The full name of what `name` means: `marts.tier_lag`, or `tier_lag` if that is unique."""
+    existing = existing_relations(warehouse)
     if name in existing:
         return name
     same = [full for full in existing if full.split(".")[1] == name]
@@ -56,13 +65,17 @@ def mentioned(names: list[str], sql: str) -> list[str]:
     text = sql.lower()
     if any(word in text for word in _CATALOG_WORDS):
         return names
-    return [name for name in names if name.split(".")[1].lower() in text]
+    found = [name for name in names if name.split(".")[1].lower() in text]
+    return [name for name in found if "marts" in text or not name.startswith("marts.")]
 
 
 def _unknown(warehouse: Path, name: str, existing: list[str]) -> str:
-    from moldau.warehouse.contracts import tables
+    from moldau.reading.views import tables_under
+    from moldau.warehouse.contracts import marts, tables
 
-    promised = [full for full in tables() if name in (full, full.split(".")[1])]
+    promised = [full for full in (*tables(), *marts()) if name in (full, full.split(".")[1])]
+    if promised and promised[0] in marts():
+        promised = sorted(tables_under(promised) - set(existing))
     if promised and (warehouse / "state" / "runs").is_dir():
         return f"{promised[0]} is missing in {warehouse}: `moldau doctor` says what else is"
     if promised:

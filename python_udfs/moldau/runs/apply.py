@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engine.literals import literal
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
 from moldau.runs import shutdown
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
 from moldau.runs.faults import die_at, fault, pids
-from moldau.runs.run import Run, literal
+from moldau.runs.run import Run
 
 if TYPE_CHECKING:
     from moldau.runs.session import Session
@@ -52,16 +53,16 @@ _COUNTS = {
 }
 
 
-def apply(session: Session, run: Run) -> bool:
+def apply(session: Session, run: Run) -> None:
     """Apply the decisions of this run; what a killed run has applied already is not repeated.
 
-    False: there was nothing to apply. Adds to the run's counts: calls by outcome, cleared epochs,
+    Adds to the run's counts: calls by outcome, cleared epochs,
     removed offsets and groups. Raises ShutdownRequested between two steps of a run that is to stop.
     """
     clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
     has_work = any(run.counts.get(name) for name in ACTS_ON[run.kind])
     if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
-        return False
+        return
     with carrying_on(session, run, clusters) as carry_on:
         steps = APPLIES[run.kind]
         if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
@@ -74,7 +75,6 @@ def apply(session: Session, run: Run) -> bool:
                 die_at(point)
     counts = " union all ".join(_COUNTS[run.kind]).format(run=literal(run.run_id))
     run.counts |= {name: count for name, count in session.sql(counts)}
-    return True
 
 
 def _is_withdrawn(session: Session, run: Run) -> bool:

@@ -47,8 +47,8 @@ def compare(
     run.rulesets = {}
     open_run(session, run)
     session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
-    session.run_models(*settings_models(session, run), "ruleset_differences")
-    differences = session.sql("select count(*) from marts.ruleset_differences")[0][0]
+    session.run_models(*settings_models(session, run), "replace_ruleset_comparison")
+    differences = session.sql("select count(*) from state.ruleset_comparison")[0][0]
     run.counts = {"differences": differences}
     close_run(session, run, [])
     shutil.rmtree(folder)

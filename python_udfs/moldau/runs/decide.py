@@ -7,18 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engine.literals import literal
 from moldau.runs.apply import apply
 from moldau.runs.faults import die_at, fault
-from moldau.runs.marts import APPLY_MARTS, CLOCK_MARTS, COUNT_MARTS, DECISION_MARTS
-from moldau.runs.run import (
-    Run,
-    close_run,
-    literal,
-    next_run_id,
-    open_run,
-    settings_models,
-    types_of,
-)
+from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models, types_of
 from moldau.runs.scope import scope_of
 from moldau.runs.standstill import Decided, note_standstills, versions_read
 from moldau.runs.unfinished import is_closed, setting_aside
@@ -49,8 +41,6 @@ RECORDS = {
 }
 # kind of run -> what is measured beside the decisions, on the lists that they are made from
 MEASURES = {"tiers": ["record_tier_lag"]}
-# kind of run -> cluster and instant at which time alone changes what marts say
-AWAITS = {"tiers": ["int_tiers__instants_awaited"]}
 CHANGES = {
     "cycle": "int_groups__decisions_unrecorded",
     "sweep": "int_groups__decisions_unrecorded",
@@ -92,10 +82,7 @@ def finish_interrupted_runs(session: Session) -> list[Run]:
             run = read_note(journal, Run)
             cluster_ids += run.cluster_ids
             if is_closed(session, run.run_id):
-                # killed after its row was written: only the marts may lag behind
-                open_run(session, run)
-                session.run_models(*_marts(run, is_applied=True), "last_run")
-                journal.unlink()
+                journal.unlink()  # killed after its row was written
             else:
                 _finish(session, run)
                 finished.append(run)
@@ -121,8 +108,7 @@ def _finish(session: Session, run: Run) -> None:
         read = versions_read(session, models)
         changes = CHANGES[run.kind]
         measured = MEASURES.get(run.kind, [])
-        awaited = AWAITS.get(run.kind, [])
-        session.run_models(*settings_models(session, run), *models, *measured, changes, *awaited)
+        session.run_models(*settings_models(session, run), *models, *measured, changes)
         run.has_changes = bool(session.sql(f"select 1 from intermediate.{changes} limit 1"))
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
@@ -132,18 +118,10 @@ def _finish(session: Session, run: Run) -> None:
     # decided once: what is applied changes the state that the decisions were made on
     journal = _note(session, run)
     die_at("after_decide")
-    is_applied = apply(session, run)
+    apply(session, run)
     die_at("before_run_row")
-    recorded = RECORDS[run.kind] if run.has_changes else []
-    close_run(session, run, [*recorded, *_marts(run, is_applied)])
+    close_run(session, run, RECORDS[run.kind] if run.has_changes else [])
     journal.unlink()
-
-
-def _marts(run: Run, is_applied: bool) -> dict[str, None]:
-    """Those that this run changed, each once."""
-    decided = DECISION_MARTS[run.kind] if run.has_changes else ()
-    applied = APPLY_MARTS[run.kind] if is_applied else ()
-    return dict.fromkeys([*decided, *applied, *COUNT_MARTS[run.kind], *CLOCK_MARTS[run.kind]])
 
 
 def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
@@ -159,9 +137,4 @@ def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
         ):
             found[cluster].add(_COUNTED_AS.get(table, "") + decision, subjects, next_due_at_ms)
             decided_now += now
-    for view in AWAITS.get(run.kind, []):
-        for cluster, at_ms in session.sql(
-            f"select cluster_id, next_due_at_ms from intermediate.{view}"
-        ):
-            found[cluster].wait_for(at_ms)
     return found, decided_now

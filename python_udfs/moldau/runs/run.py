@@ -7,9 +7,9 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.engine.literals import literal, rows_sql
 from moldau.runs.lists import remove_lists
 from moldau.settings.fields import Name
 from moldau.warehouse.lock import is_held
@@ -31,7 +31,6 @@ BRINGS = (
     "settings",
     "compared",
     "finished",
-    "table_status",
     "slice",
 )
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
@@ -42,16 +41,6 @@ FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_t
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-_STATUS = {
-    "table_name": "string",
-    "row_count": "bigint",
-    "file_count": "bigint",
-    "size_bytes": "bigint",
-    "table_version": "bigint",
-    "written_at_ms": "bigint",
-}
 
 
 @dataclass
@@ -147,13 +136,16 @@ def settings_models(session: Session, run: Run) -> list[str]:
 
 
 def close_run(session: Session, run: Run, models: Sequence[str]) -> None:
-    """Write the run's row after everything that it vouches for, and refresh the marts.
+    """Write the run's row after everything that it vouches for, and the marts that are published.
 
     `models`: what else the run writes, in the order of the graph.
     """
     _bring(session, "finished", types_of("state.runs"), [row_of(run)])
-    _bring(session, "table_status", _STATUS, _table_status(session.warehouse))
-    session.run_models("close_run", *models, "table_status", "last_run")
+    session.run_models("close_run", *models)
+    if session.settings.publish:
+        from moldau.reading.publish import publish
+
+        publish(session.warehouse, session.settings.publish, run.at_ms)
 
 
 def _bring_settings(session: Session, run: Run) -> None:
@@ -182,23 +174,6 @@ def _bring_settings(session: Session, run: Run) -> None:
     _bring(session, "settings", types_of("state.settings"), rows)
 
 
-def _table_status(warehouse: Path) -> list[dict[str, Any]]:
-    """What the Delta logs tell of every table, before the run's row and marts are written."""
-    from moldau.reading.status import read_tables
-
-    return [
-        {
-            "table_name": row["table"],
-            "row_count": row["rows"],
-            "file_count": row["files"],
-            "size_bytes": row["bytes"],
-            "table_version": row["version"],
-            "written_at_ms": row["last_write_at_ms"],
-        }
-        for row in read_tables(warehouse)
-    ]
-
-
 def types_of(table: str) -> dict[str, str]:
     from moldau.warehouse.contracts import tables
 
@@ -207,30 +182,4 @@ def types_of(table: str) -> dict[str, str]:
 
 def _bring(session: Session, view: str, types: dict[str, str], rows: list[dict[str, Any]]) -> None:
     """View `run.<view>` of literal rows with columns of these types."""
-    values = ", ".join(
-        "("
-        + ", ".join(f"cast({literal(row[name])} as {kind})" for name, kind in types.items())
-        + ")"
-        for row in rows
-    )
-    session.spark.sql(
-        f"create or replace view run.{view} as select * from values {values} "
-        f"as {view} ({', '.join(types)})"
-    )
-
-
-def literal(value: Any) -> str:
-    """A Python value as a Spark SQL literal; text is never anything but text."""
-    if value is None:
-        return "cast(null as string)"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"cast({value} as bigint)"
-    if isinstance(value, dict):
-        pairs = ", ".join(f"{literal(key)}, {literal(item)}" for key, item in value.items())
-        return f"map({pairs})" if pairs else "map()"
-    if isinstance(value, list):
-        return f"cast(array({', '.join(map(literal, value))}) as array<string>)"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    session.spark.sql(f"create or replace view run.{view} as {rows_sql(types, rows)}")

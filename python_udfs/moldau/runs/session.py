@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from moldau.engine import spark as engine
 from moldau.engine.dbt import dbt, helpers_under, parse_early
 from moldau.project import seeds_digest
+from moldau.reading.spark_views import make_marts
+from moldau.reading.tables import mentioned
 from moldau.settings import Settings
-from moldau.warehouse.create import create, is_initialised
+from moldau.warehouse.contracts import marts
+from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import SEEDED
 from moldau.warehouse.sizes import state_bytes
-
-ABOUT_A_RUN = {"ruleset_differences", "table_status"}  # marts that tell of one run alone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +60,10 @@ class Session:
         helpers = helpers_under(names, self.warehouse)
         return {n for n, kind in helpers.items() if kind == "run_list" or n not in self.views}
 
-    def sql(self, statement: str) -> list[Any]:
+    def sql(self, statement: str, at_ms: int | None = None) -> list[Any]:
+        """The rows of a query, which may name marts. `at_ms`: their clock; None = now."""
+        if "marts." in statement:
+            make_marts(self.spark, self.warehouse, mentioned(list(marts()), statement), at_ms)
         return list(self.spark.sql(statement).collect())
 
 
@@ -84,13 +88,10 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
     spark = engine.start(warehouse, is_brief)
     engine.choose_codegen(spark, 0)
-    is_new = not is_initialised(warehouse)
     made = create(spark, warehouse)
     session = Session(settings, warehouse, spark)
     seed(session, is_lost=any(table.database == "seeds" for table in made))
     finish_interrupted_work(session)
-    if not is_new:
-        rebuild_marts(session, [table.name for table in made if table.database == "marts"])
     return session
 
 
@@ -101,17 +102,6 @@ def finish_interrupted_work(session: Session) -> None:
 
     finish_interrupted(session)
     session.finished += finish_interrupted_runs(session)
-
-
-def rebuild_marts(session: Session, names: Sequence[str]) -> None:
-    """Fill these marts, which were missing, with what they would hold after the last run."""
-    from moldau.runs.run import Run, next_run_id, now_ms, open_run
-    from moldau.runs.scope import known_clusters
-
-    lost = set(names) - ABOUT_A_RUN
-    if lost and (clusters := known_clusters(session)):
-        open_run(session, Run(next_run_id(session, "compare"), "compare", clusters, now_ms()))
-        session.run_models(*sorted(lost))
 
 
 def seed(session: Session, is_lost: bool) -> None:

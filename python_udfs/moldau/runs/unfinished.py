@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.runs.rows import append_row
-from moldau.runs.run import FAILED, Run, is_run_id, literal, now_ms, row_of
+from moldau.runs.run import FAILED, Run, is_run_id, now_ms, row_of
 from moldau.runs.shutdown import ShutdownRequested
 from moldau.warehouse.aside import set_aside
 from moldau.warehouse.notes import NotUnderstood

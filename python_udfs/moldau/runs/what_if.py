@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.runs.compare import fresh_folder, keep
-from moldau.runs.run import Run, close_run, literal, next_run_id, open_run
+from moldau.runs.run import Run, close_run, next_run_id, open_run
 from moldau.runs.scope import scope_of
 from moldau.settings import Settings
 from moldau.settings.problems import describe, suggestion

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from moldau.errors import MoldauError
 from moldau.settings.cluster import ClusterSettings
@@ -15,10 +16,21 @@ from moldau.settings.others import FlowSettings, ProducerSettings
 from moldau.settings.plugin import UNCHECKED
 from moldau.settings.problems import describe
 from moldau.settings.yaml_file import read_yaml
+from moldau.warehouse.contracts import marts
 
 DEFAULT_CONFIG = Path("moldau.yml")
 DEFAULT_WAREHOUSE = Path("warehouse")
 _Empty = BeforeValidator(nothing_is_empty)
+
+
+def _mart(name: Any) -> Any:
+    known = [mart.name for mart in marts().values()]
+    if name not in known:
+        raise PydanticCustomError("mart", f"one of {', '.join(known)}")
+    return name
+
+
+Mart = Annotated[str, BeforeValidator(_mart)]
 
 
 class _File(Section):
@@ -28,6 +40,9 @@ class _File(Section):
     clusters: Annotated[dict[Name, ClusterSettings], _Empty] = Field(default_factory=dict)
     flows: Annotated[dict[Name, FlowSettings], _Empty] = Field(default_factory=dict)
     producers: Annotated[dict[Name, ProducerSettings], _Empty] = Field(default_factory=dict)
+    publish: Annotated[list[Mart], BeforeValidator(lambda told: [] if told is None else told)] = (
+        Field(default_factory=list)
+    )
 
 
 class Settings(Section):
@@ -39,6 +54,8 @@ class Settings(Section):
     clusters: dict[str, ClusterSettings]
     flows: dict[str, FlowSettings]
     producers: dict[str, ProducerSettings]
+    publish: list[str] = Field(default_factory=list)
+    """Marts that each run writes as Delta tables."""
 
     def cluster(self, name: str) -> ClusterSettings:
         """Settings of a cluster; one that is not listed has the defaults."""
@@ -79,6 +96,7 @@ def load_settings(
         clusters=file.clusters,
         flows=file.flows,
         producers=file.producers,
+        publish=file.publish,
     )
 
 

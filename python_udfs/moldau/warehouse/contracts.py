@@ -1,4 +1,4 @@
-"""The tables of the warehouse, read from the YAML that documents them.
+"""The tables of the warehouse, and the marts, read from the YAML that documents them.
 
 Sources (raw, decoded, state, history) and the models of decisions and marts: name, columns, keys
 and constraints stand there once, and both `init` and dbt read them.
@@ -30,7 +30,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: `<warehouse>/<database>/<name>`."""
+    """One table, `<warehouse>/<database>/<name>`, or a mart."""
 
     database: str
     name: str
@@ -39,6 +39,7 @@ class Table:
     description: str = ""
     checks: dict[str, str] = field(default_factory=dict, hash=False)
     properties: dict[str, str] = field(default_factory=dict, hash=False)
+    engine: str | None = None  # `spark` = no other can run this mart
 
     @property
     def full_name(self) -> str:
@@ -49,8 +50,15 @@ class Table:
 def tables() -> dict[str, Table]:
     """Every table by full name, in the order of the data flow."""
     found = {table.full_name: table for path in sorted(_yaml_files()) for table in _read(path)}
-    order = ["seeds", "raw", "decoded", "state", "decisions", "history", "plugin", "marts"]
+    order = ["seeds", "raw", "decoded", "state", "decisions", "history", "plugin"]
     return dict(sorted(found.items(), key=lambda item: (order.index(item[1].database), item[0])))
+
+
+@cache
+def marts() -> dict[str, Table]:
+    """Every mart by full name. They are views: nothing lies in a folder."""
+    found = [table for path in sorted(ROOT.glob("models/marts/*/*.yml")) for table in _read(path)]
+    return {table.full_name: table for table in found}
 
 
 def _yaml_files() -> list[Path]:
@@ -58,7 +66,6 @@ def _yaml_files() -> list[Path]:
     return [
         *models.glob("staging/sources/*.yml"),
         *models.glob("intermediate/*/*_decided.yml"),
-        *models.glob("marts/*/*.yml"),
         ROOT / "seeds" / "_seeds.yml",
     ]
 
@@ -101,6 +108,7 @@ def _table(database: str, entry: dict[str, Any]) -> Table:
         primary_key=tuple(meta.get("primary_key", ())),
         checks=dict(meta.get("checks", {})),
         properties={key: str(value) for key, value in meta.get("properties", {}).items()},
+        engine=meta.get("engine"),
         columns=tuple(
             Column(
                 name=column["name"],

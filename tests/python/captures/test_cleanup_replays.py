@@ -81,14 +81,7 @@ def told(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
             relation = parquet_of(session, pa.concat_tables(came))
             fold(session, list(settings), f"select * from {relation}")
         replace_open_transactions(session, number)
-        with (
-            clients_during_the_calls(session, number, folder),
-            pytest.MonkeyPatch.context() as patch,
-        ):
-            if number < len(RUNS) - 1:  # marts are a third of the time and made anew by each run
-                no_marts = {"cycle": (), "sweep": ()}
-                patch.setattr("moldau.runs.decide.DECISION_MARTS", no_marts)
-                patch.setattr("moldau.runs.decide.APPLY_MARTS", no_marts)
+        with clients_during_the_calls(session, number, folder):
             run = decide(session, kind, list(settings), AT_MS[number], is_dry_run=False)
         run_ids.append(run.run_id)
         told.epochs.append(epochs(session))

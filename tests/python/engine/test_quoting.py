@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from spark_support import rows
 
+from moldau.engine.literals import literal
 from moldau.engine.quoting import QUOTING, check_quoting
 from moldau.engine.spark import start
 from moldau.errors import MoldauError
-from moldau.runs.run import literal
 from moldau.runs.session import Session
 
 ODD = [

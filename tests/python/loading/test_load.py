@@ -42,13 +42,6 @@ def loaded(session: Session) -> Loaded:
     return load(session, [SOURCE], "load-whole", "records")
 
 
-@pytest.fixture(autouse=True)
-def without_marts(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test here looks at marts: one load that refreshes them is enough."""
-    del loaded
-    monkeypatch.setattr("moldau.loading.journal.STATE_MARTS", ())
-
-
 def test_every_record_is_loaded_once(session: Session, loaded: Loaded) -> None:
     assert (loaded.rows_new, loaded.rows_already_there, loaded.refused) == (62, 0, [])
     for table in ("raw.records", "decoded.group_records"):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from moldau.reading.views import tables_under
 from moldau.warehouse.contracts import tables
 
 _SIMPLE = {
@@ -66,6 +67,17 @@ def write(warehouse: Path) -> Write:
         write_deltalake(str(path), pa.Table.from_pylist(complete, schema), mode="append")
 
     return append
+
+
+@pytest.fixture
+def write_empty(write: Write) -> Callable[..., None]:
+    """Makes every table that these marts are made from, without rows."""
+
+    def make(*marts: str) -> None:
+        for name in sorted(tables_under(marts)):
+            write(name)
+
+    return make
 
 
 @pytest.fixture

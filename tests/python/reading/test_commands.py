@@ -51,19 +51,19 @@ def odd(warehouse: Path, write: Write) -> Path:
 
 
 def test_json_is_exact(odd: Path) -> None:
-    result = run(show, "group_offsets", "--warehouse", str(odd), "--format", "json")
+    result = run(show, "state.group_offsets", "--warehouse", str(odd), "--format", "json")
     assert sorted(row["group_id"] for row in json.loads(result.stdout)) == sorted(ODD)
 
 
 def test_csv_is_exact(odd: Path) -> None:
-    result = run(show, "group_offsets", "--warehouse", str(odd), "--format", "csv")
+    result = run(show, "state.group_offsets", "--warehouse", str(odd), "--format", "csv")
     rows = csv.DictReader(io.StringIO(result.stdout, newline=""))
     csv.field_size_limit(1 << 20)
     assert sorted(row["group_id"] for row in rows) == sorted(ODD)
 
 
 def test_a_table_shows_control_characters_and_stays_readable(odd: Path) -> None:
-    result = run(show, "group_offsets", "--warehouse", str(odd))
+    result = run(show, "state.group_offsets", "--warehouse", str(odd))
     assert "a\\0b\\nc" in result.stdout
     assert "\0" not in result.stdout
     lines = result.stdout.splitlines()
@@ -73,7 +73,7 @@ def test_a_table_shows_control_characters_and_stays_readable(odd: Path) -> None:
 
 def test_rows_come_in_the_order_of_the_key_and_limited(odd: Path) -> None:
     result = run(
-        show, "group_offsets", "--warehouse", str(odd), "--format", "json",
+        show, "state.group_offsets", "--warehouse", str(odd), "--format", "json",
         "--where", "group_id < 'b'", "--limit", "2",
     )  # fmt: skip
     expected = sorted(name for name in ODD if name < "b")[:2]
@@ -122,7 +122,7 @@ def test_spark_is_not_started_for_what_is_no_query(
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet"])
 def test_an_export_holds_every_row(odd: Path, tmp_path: Path, ending: str) -> None:
     target = tmp_path / f"it's {ending}.{ending}"
-    result = run(export, "group_offsets", "--to", str(target), "--warehouse", str(odd))
+    result = run(export, "state.group_offsets", "--to", str(target), "--warehouse", str(odd))
     assert result.exit_code == 0, result.output
     assert f"{len(ODD)} rows written" in result.stdout
     assert sorted(_read(target)) == sorted(ODD)
@@ -142,7 +142,9 @@ def _read(path: Path) -> list[str]:
 
 
 def test_an_export_to_another_ending_is_refused(odd: Path, tmp_path: Path) -> None:
-    result = run(export, "group_offsets", "--to", str(tmp_path / "x.xls"), "--warehouse", str(odd))
+    result = run(
+        export, "state.group_offsets", "--to", str(tmp_path / "x.xls"), "--warehouse", str(odd)
+    )
     assert isinstance(result.exception, MoldauError)
     assert list(tmp_path.glob("x*")) == []
 
@@ -225,7 +227,7 @@ def test_a_plugin_that_cannot_be_used_stops_the_verbs_that_write_alone(
     write("state.groups", {"cluster_id": "c", "group_id": "app", "group_type": "classic"})
     write("state.runs")
     assert run(status, *files).exit_code == 0
-    assert run(show, "group_offsets", *files).exit_code == 0
+    assert run(show, "state.group_offsets", *files).exit_code == 0
     assert run(sql, "select 1", "--engine", "duckdb", *files).exit_code == 0
     assert "app" in run(explain, "app", *files).stdout
     told = run(export, "state.group_offsets", "--to", str(tmp_path / "x.csv"), *files)
@@ -238,7 +240,7 @@ def test_a_plugin_that_cannot_be_used_stops_the_verbs_that_write_alone(
         assert message in str(told.exception)
         assert "hush" not in str(told.exception)
     verbs = tmp_path / "verbs.txt"
-    verbs.write_text("show group_offsets\ncycle\n")
+    verbs.write_text("show state.group_offsets\ncycle\n")
     told = run(exec_verb, str(verbs), *files)
     read, refused = map(json.loads, told.stdout.splitlines())
     assert (read["exit_code"], refused["exit_code"]) == (0, 1)

@@ -186,12 +186,12 @@ def test_too_many_open_files_are_no_damage(warehouse: Path) -> None:
     assert find_damage(warehouse, RUNS) is None
 
 
-def test_a_mart_that_cannot_be_looked_at_is_not_made_anew(warehouse: Path, write: Write) -> None:
-    write("marts.groups", {"group_id": "g"})
+def test_a_seed_that_cannot_be_looked_at_is_not_made_anew(warehouse: Path, write: Write) -> None:
+    write("seeds.rule_sets", {"ruleset": "r"})
     before = sorted(warehouse.rglob("*"))
     spark: Any = None  # nothing gets so far
     with few_descriptors(0), pytest.raises(UnreadableError):
-        _is_made(spark, warehouse, tables()["marts.groups"], may_create=True)
+        _is_made(spark, warehouse, tables()["seeds.rule_sets"], may_create=True)
     assert sorted(warehouse.rglob("*")) == before
 
 

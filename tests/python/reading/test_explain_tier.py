@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,16 @@ def remote(start: int, reason: str, position: int | None, **more: Any) -> dict[s
     }  # fmt: skip
 
 
+MEASURED: dict[str, Any] = PLACE | {
+    "run_id": "00000007-tiers", "ruleset": "kafka_4_4", "is_measured": True, "measured_at_ms": NOON,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def tables_of_marts(write_empty: Callable[..., None]) -> None:
+    write_empty("marts.tier_lag", "marts.tier_partitions")
+
+
 @pytest.fixture
 def lagging(write: Write, warehouse: Path) -> Path:
     write(
@@ -59,8 +70,8 @@ def lagging(write: Write, warehouse: Path) -> Path:
         remote(900, "DELETE_STARTED", None),
     )
     write(
-        "marts.tier_lag",
-        PLACE | {
+        "history.tier_lag",
+        MEASURED | {
             "broker_id": 1, "upload_tier_lag": 200, "upload_lag_segments": 2, "upload_lag_bytes": 2,
             "upload_in_flight": 100, "upload_blocked_by_lso": 0, "upload_delayed": 0,
             "delete_tier_lag": 100, "delete_tier_lag_sum": 200, "delete_lag_segments": 2,
@@ -83,12 +94,17 @@ def lagging(write: Write, warehouse: Path) -> Path:
         TOPIC | {"valid_from_ms": 0, "configs": {"retention.ms": "5", "retention.bytes": "7"}},
         TOPIC | {"valid_from_ms": NOON + HOUR, "configs": {"retention.ms": "6"}},
     )
-    write("marts.tier_partitions", PLACE | {"retention_ms": 8, "copy_lag_ms": 0})
     topics = {"orders": {"retention.bytes": 9, "remote.storage.enable": True}}
     write(
         "state.settings",
-        {"cluster_id": "east", "settings_hash": "abc", "settings": json.dumps({"topics": topics})},
+        {
+            "cluster_id": "east",
+            "settings_hash": "abc",
+            "tiers_ruleset": "kafka_4_4",
+            "settings": json.dumps({"topics": topics}),
+        },
     )
+    write("seeds.rule_sets", {"domain": "tiers", "ruleset": "kafka_4_4"})
     return warehouse
 
 
@@ -124,13 +140,15 @@ def test_configs_are_those_that_held_and_moldau_yml_comes_first(lagging: Path) -
         "remote.storage.enable": "true (moldau.yml)",
         "retention.ms": "5 (loaded)",
         "retention.bytes": "9 (moldau.yml)",
+        "remote.log.copy.disable": "false (of the broker)",
         "remote.copy.lag.ms": "0 (of the broker)",
+        "remote.copy.lag.bytes": "9 (of the broker)",
     }
 
 
 def test_unknown_lag_is_said_to_be_unknown(write: Write, warehouse: Path) -> None:
     write("decisions.delete_candidates", remote(0, "DELETE_STARTED", None))
-    write("marts.tier_lag", PLACE | {"delete_tier_lag_sum": 100, "delete_lag_segments": 1})
+    write("history.tier_lag", MEASURED | {"delete_tier_lag_sum": 100, "delete_lag_segments": 1})
     said = words(warehouse)
     assert "leader unknown" in said
     assert "upload lag: none is told. No local segments of the leader are loaded." in said
@@ -186,7 +204,7 @@ def test_a_delete_that_is_retried_and_one_that_is_not_are_two_answers(
 
 def test_without_lineage_no_delete_lag_is_told(write: Write, warehouse: Path) -> None:
     write("decisions.delete_candidates", remote(0, "NO_SNAPSHOT", None, decision="keep"))
-    write("marts.tier_lag", PLACE | {"delete_tier_lag_sum": None})
+    write("history.tier_lag", MEASURED | {"delete_tier_lag_sum": None})
     said = words(warehouse)
     assert "delete lag: none is told. No leader or no lineage of the partition is loaded" in said
 

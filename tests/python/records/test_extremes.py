@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from extremes import group_extremes, other_extremes, tier_extremes
-from spark_support import few_marts, rows
+from marts_alike import differences
+from spark_support import rows
 
 from moldau.cli import run
 from moldau.cli.sessions import Held
+from moldau.instants import parse_instant
 from moldau.runs.session import Session
 from moldau.settings import Settings, load_settings
-from moldau.warehouse.contracts import tables
+from moldau.warehouse.contracts import marts, tables
 
 FIRST, LAST = "1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"
 SETTINGS = """
@@ -49,7 +51,7 @@ def verbs(session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     session.settings = settings
     # other tests decide for every cluster that is known
     for table in tables().values():
-        is_kept = table.database in ("marts", "plugin", "seeds")
+        is_kept = table.database in ("plugin", "seeds")
         if not is_kept and "cluster_id" in {column.name for column in table.columns}:
             session.spark.sql(f"delete from {table.full_name} where cluster_id like 'extreme%'")
 
@@ -79,8 +81,7 @@ def test_a_thousand_records_with_an_extreme_each_stop_nothing(
     for kind, lines in tiers.snapshots.items():
         load(verbs, tmp_path, lines, "extreme tiers", kind)
     load(verbs, tmp_path, [*tiers.lines, *other_extremes()], "extreme tiers", "records")
-    with few_marts(cycle=(), sweep=(), tiers=()):
-        decide(verbs, FIRST)
+    decide(verbs, FIRST)
     decide(verbs, LAST)
     # moldau is in charge of groups with such names, too
     for kind in ("cycle", "sweep"):
@@ -91,14 +92,15 @@ def test_a_thousand_records_with_an_extreme_each_stop_nothing(
     groups = "select count(*) from state.groups where cluster_id = 'extreme' and group_id like 'g%'"
     assert rows(session, groups)[0][0] > 900
     # no lag is below zero, whatever the offsets; sizes below zero are summed, as in Kafka
-    names = [column.name for column in tables()["marts.tier_lag"].columns]
+    names = [column.name for column in marts()["marts.tier_lag"].columns]
     lags = [name for name in names if "_lag" in name and not name.endswith("_bytes")]
     below = " or ".join(f"{name} < 0" for name in lags)
     told = f"select count_if(delete_tier_lag > 0) > 0, count_if({below}) from marts.tier_lag"
     assert rows(session, told + " where cluster_id = 'extreme tiers'") == [(True, 0)]
     # every verb that reads goes on
-    for table in tables():
-        verbs("show", table, "--where", "true", "--limit", "5000", "--format", "json")
+    for name in (*tables(), *marts()):
+        verbs("show", name, "--where", "true", "--limit", "5000", "--format", "json")
+    assert differences(session, parse_instant(LAST)) == {}
     for verb in ("status", "doctor"):
         verbs(verb, "--format", "json")
     verbs("explain", "cleanup g0", "--cluster", "extreme")

@@ -15,12 +15,12 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
+from moldau.engine.literals import literal
 from moldau.runs.decide import decide, finish_interrupted_runs
-from moldau.runs.run import FAILURES, Run, failed_calls, literal
+from moldau.runs.run import FAILURES, Run, failed_calls
 from moldau.runs.session import Session
 from moldau.warehouse.paths import CALLS
 
-pytestmark = pytest.mark.usefixtures("no_decision_marts")
 AT_MS = 1_800_000_000_000
 GROUPS = (
     "good",

@@ -112,11 +112,6 @@ def _other_seeds(session: Session) -> None:
     (session.warehouse / SEEDED).write_text("what an older moldau has loaded")
 
 
-def _lost_mart(session: Session) -> None:
-    log = session.warehouse / "marts" / "decisions" / "_delta_log"
-    log.rename(log.with_name("lost"))
-
-
 def _lost_file(session: Session) -> None:
     for file in (session.warehouse / "state" / "groups").glob("*.parquet"):
         file.rename(file.with_suffix(".lost"))
@@ -127,7 +122,7 @@ def _torn_commit(session: Session) -> None:
     (log / f"{len(list(log.glob('*.json'))):020d}.json").write_text('{"add": ')
 
 
-@pytest.mark.parametrize("harm", [_journal, _other_seeds, _lost_mart, _lost_file, _torn_commit])
+@pytest.mark.parametrize("harm", [_journal, _other_seeds, _lost_file, _torn_commit])
 def test_what_a_session_would_mend_or_refuse(
     quiet: Session, harm: Callable[[Session], None], tmp_path: Path
 ) -> None:

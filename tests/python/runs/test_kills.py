@@ -44,7 +44,7 @@ from pathlib import Path
 from kafka_metadata import COPY_FINISHED, COPY_STARTED, Event, Segment
 from kafka_reference import Config, Partition, from_bases
 from log_support import Log
-from spark_support import contents, few_marts, fold_records, rows
+from spark_support import contents, fold_records, rows
 from tier_support import fold_tiers, tiered
 from moldau.runs.decide import decide
 from moldau.runs.session import open_session
@@ -56,8 +56,7 @@ calm = list(map("calm {}".format, clusters))
 if not kind:
     os.environ["MOLDAU_FAIL_AT"] = point
 settings = load_settings(folder / "moldau.yml", folder / "w")
-marts = {"cycle": (), "sweep": (), "tiers": ("tier_lag",)}
-with few_marts(**marts), open_session(settings, "killed") as session:
+with open_session(settings, "killed") as session:
     if not session.sql("select 1 from state.groups limit 1"):
         log = Log()
         for group in groups:

@@ -22,7 +22,6 @@ from moldau.runs.run import SKIPPED, Run, next_run_id
 from moldau.runs.session import Session
 from moldau.runs.shutdown import ShutdownRequested, Signals, stops_when
 
-pytestmark = pytest.mark.usefixtures("no_decision_marts")
 AT_MS = 1_800_000_000_000
 Found = tuple[list[str], int, int]
 

@@ -11,7 +11,6 @@ from spark_support import fold_records, rows, with_clusters, writes
 from moldau.runs.decide import decide
 from moldau.runs.session import Session
 
-pytestmark = pytest.mark.usefixtures("no_decision_marts")
 AT_MS = 1_800_000_000_000
 DAY_MS = 86_400_000
 OF_A_CYCLE = {

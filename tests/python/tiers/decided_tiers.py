@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_reference import Decision, RuleSet
 from random_partitions import FOLLOWERS, LEADER
-from spark_support import few_marts, rows, with_clusters
+from spark_support import rows, with_clusters
 from tier_support import Tiered, fold_tiers
 
 from moldau.runs.decide import decide
@@ -38,12 +38,11 @@ def decide_tiers(
     settings = {cluster: settings_of(rules) for cluster, (rules, _) in several.items()}
     configured = with_clusters(session, settings)
     fold_tiers(configured, {cluster: topics for cluster, (_, topics) in several.items()})
-    with few_marts(tiers=("tier_lag", "tier_partitions")):
-        decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
-    return read_decided(configured, list(several))
+    decide(configured, "tiers", list(several), now_ms, is_dry_run=False)
+    return read_decided(configured, list(several), now_ms)
 
 
-def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
+def read_decided(session: Session, clusters: Sequence[str], at_ms: int) -> Decided:
     names = ", ".join(f"'{cluster}'" for cluster in clusters)
     where = f"where cluster_id in ({names})"
     columns = "cluster_id, topic_name, {subject}, decision, reason_code, lag_before, lag_after"
@@ -55,7 +54,7 @@ def read_decided(session: Session, clusters: Sequence[str]) -> Decided:
         _by_topic(session, f"select {columns.format(subject='base_offset')} {uploads} {leads}"),
         _by_topic(session, f"select {columns.format(subject='segment_id')} {deletes}"),
         _row_by_topic(session, f"select * from marts.tier_lag {where}"),
-        _row_by_topic(session, f"select * from marts.tier_partitions {where}"),
+        _row_by_topic(session, f"select * from marts.tier_partitions {where}", at_ms),
         {
             (decision, reason)
             for decision, reason in rows(
@@ -74,9 +73,11 @@ def _by_topic(session: Session, statement: str) -> dict[Key, dict[Any, Decision]
     return found
 
 
-def _row_by_topic(session: Session, statement: str) -> dict[Key, Mapping[str, Any]]:
+def _row_by_topic(
+    session: Session, statement: str, at_ms: int | None = None
+) -> dict[Key, Mapping[str, Any]]:
     found: dict[Key, Mapping[str, Any]] = {}
-    for row in session.sql(statement):
+    for row in session.sql(statement, at_ms):
         key = (row["cluster_id"], row["topic_name"])
         assert key not in found, key
         found[key] = row.asDict()

@@ -19,7 +19,7 @@ from kafka_metadata import Metadata
 from kafka_reference import RULE_SETS, Decision, Partition, RuleSet, copied_offset
 from kafka_uploads import Uploads, uploads
 from random_partitions import NOW_MS, random_config, random_followers, random_partition
-from spark_support import few_marts, with_clusters
+from spark_support import with_clusters
 from tier_support import Record, Tiered, fold_log, fold_snapshots, log_of, tiered
 
 from moldau.runs.decide import decide
@@ -121,9 +121,8 @@ def decided(session: Session) -> list[Decided]:
     for topics, records, at_ms in zip(KNOWN, records_known(), (EARLIER_MS, NOW_MS), strict=True):
         fold_log(configured, dict.fromkeys(clusters, records))
         fold_snapshots(configured, dict.fromkeys(clusters, topics))
-        with few_marts(tiers=("tier_lag", "tier_partitions")):
-            decide(configured, "tiers", list(clusters), at_ms, is_dry_run=False)
-        found.append(read_decided(configured, list(clusters)))
+        decide(configured, "tiers", list(clusters), at_ms, is_dry_run=False)
+        found.append(read_decided(configured, list(clusters), at_ms))
     return found
 
 

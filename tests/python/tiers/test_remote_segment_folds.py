@@ -22,7 +22,7 @@ from kafka_metadata import (
 from kafka_reference import Partition
 from listed_cases import copy, delete, mark, start
 from random_partitions import NOW_MS, random_partition
-from spark_support import contents, few_marts, rows, with_clusters
+from spark_support import contents, rows, with_clusters
 from tier_support import (
     Record,
     Tiered,
@@ -122,9 +122,8 @@ def decide_once(session: Session, clusters: Sequence[str]) -> None:
     """A run of tiers about all of them, under the same snapshots."""
     told = {"segments": HISTORIES, "short": short_history()}
     fold_snapshots(session, {name: told[name.split()[0]] for name in clusters})
-    with few_marts(tiers=()):
-        settings = with_clusters(session, dict.fromkeys(clusters, "{}"))
-        decide(settings, "tiers", clusters, NOW_MS, is_dry_run=False)
+    settings = with_clusters(session, dict.fromkeys(clusters, "{}"))
+    decide(settings, "tiers", clusters, NOW_MS, is_dry_run=False)
 
 
 @pytest.mark.parametrize(

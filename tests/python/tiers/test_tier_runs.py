@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from small_partitions import NOW_MS, OPEN, RETENTION_MS, copied, partition
-from spark_support import contents, few_marts, rows, with_clusters, writes
+from spark_support import contents, rows, with_clusters, writes
 from tier_support import Tiered, fold_log, fold_tiers, log_of, tiered
 
 from moldau.errors import MoldauError
@@ -38,13 +38,6 @@ def run_ids(session: Session, table: str, cluster: str) -> dict[str, set[str]]:
 
 def topics(*several: Tiered) -> dict[str, Sequence[Tiered]]:
     return {"tier runs": several}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def marts() -> Iterator[None]:
-    names = ("tier_lag", "tier_lag_by_cluster", "metrics", "remote_segment_findings")
-    with few_marts(tiers=names):
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from kafka_metadata import DELETE_FINISHED, DELETE_STARTED, Event
 from small_partitions import NOW_MS, OPEN, copied, partition
-from spark_support import few_marts, fold, parquet_of, rows, with_clusters
+from spark_support import fold, parquet_of, rows, with_clusters
 from tier_support import (
     Tiered,
     fold_log,
@@ -60,12 +59,6 @@ def vanished() -> list[Tiered]:
         tiered("gone", partition(), marked, is_known=False),
         tiered("gone", partition(), copied("s1", 0), index=1, is_known=False),
     ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def marts() -> Iterator[None]:
-    with few_marts(tiers=("tier_lag", "remote_segment_findings")):
-        yield
 
 
 @pytest.fixture(scope="module")

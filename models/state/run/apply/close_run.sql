@@ -10,6 +10,7 @@
 -- depends_on: {{ ref('record_tier_decision_changes') }}
 -- depends_on: {{ ref('record_epoch_clears') }}
 -- depends_on: {{ ref('record_tombstones') }}
+-- depends_on: {{ ref('replace_ruleset_comparison') }}
 
 with
 

@@ -1,0 +1,171 @@
+"""Spark SQL as DuckDB reads it: sqlglot's translation, and what that leaves out.
+
+What is translated is moldau's own: the compiled SQL of marts and of the views that they read. A
+test holds every mart's rows to Spark's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+# functions of Spark that neither sqlglot nor DuckDB knows
+MACROS = (
+    "create macro timestamp_millis(x) as make_timestamptz((x * 1000)::bigint)",
+    "create macro get(l, i) as l[i + 1]",
+    "create macro conv(number, from_base, to_base) as try_cast('0x' || number as bigint)::varchar",
+    "create macro try_to_binary(text, format) as try(from_base64(text))",
+    "create macro safe_add(a, b) as try(a + b)",
+    "create macro safe_subtract(a, b) as try(a - b)",
+)
+
+
+def to_duckdb(spark_sql: str) -> str:
+    """One query, translated; ValueError if it cannot be read."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(re.sub(r"/\*\+.*?\*/", "", spark_sql), read="spark")  # no hints
+        return str(tree.transform(_translated).sql("duckdb"))
+    except SqlglotError as error:
+        raise ValueError(str(error)) from None
+
+
+def _translated(node: Any) -> Any:
+    translate = _BY_KIND.get(node.key)
+    return translate(node) if translate else node
+
+
+def _sql(template: str, **parts: Any) -> Any:
+    """DuckDB's SQL with expressions in the place of names."""
+    import sqlglot
+    from sqlglot import exp
+
+    def fill(node: Any) -> Any:
+        return parts[node.name] if isinstance(node, exp.Column) and node.name in parts else node
+
+    return sqlglot.parse_one(template, read="duckdb").transform(fill)
+
+
+def _named_rows(node: Any) -> Any:
+    """`inline(structs) as (a, b)`, `explode(map) as (a, b)`."""
+    from sqlglot import exp
+
+    if isinstance(node.this, exp.Inline):
+        rows = node.this.this
+    elif type(node.this) is exp.Explode:  # not one of its kinds
+        rows = _sql("map_entries(map_)", map_=node.this.this)
+    else:
+        return node
+    fields = ", ".join(
+        f"'{name.name}': struct_extract_at(e, {place})"
+        for place, name in enumerate(node.expressions, start=1)
+    )
+    renamed = f"unnest(list_transform(rows_, lambda e: {{{fields}}}), max_depth := 2)"
+    return _sql(renamed, rows_=rows)
+
+
+def _inline(node: Any) -> Any:
+    return _sql("unnest(rows_, max_depth := 2)", rows_=node.this)
+
+
+def _counted_from_0(node: Any) -> Any:
+    """`(element, position) -> …`: DuckDB counts from 1."""
+    from sqlglot import exp
+
+    function = node.expression
+    if isinstance(function, exp.Lambda) and len(function.expressions) == 2:
+        position = function.expressions[1].name
+
+        def count(part: Any) -> Any:
+            is_position = (
+                isinstance(part, exp.Identifier)
+                and part.name == position
+                and not isinstance(part.parent, exp.PropertyEQ | exp.Dot)  # a field's name
+            )
+            return (
+                exp.paren(exp.Sub(this=part.copy(), expression=exp.Literal.number(1)))
+                if (is_position)
+                else part
+            )
+
+        function.set("this", function.this.transform(count))
+    return node
+
+
+def _by_name(node: Any) -> Any:
+    """What sqlglot takes for a function of somebody's own."""
+    translate = {"map_filter": _map_filter, "forall": _forall}.get(node.name.lower())
+    return translate(node) if translate else node
+
+
+def _forall(node: Any) -> Any:
+    """`forall(list, element -> …)`, true of an empty list."""
+    elements, function = node.expressions
+    return _sql(
+        "coalesce(list_bool_and(list_transform(list_, function_)), true)",
+        list_=elements,
+        function_=function,
+    )
+
+
+def _map_filter(node: Any) -> Any:
+    """`map_filter(map, (name, value) -> …)`."""
+    from sqlglot import exp
+
+    filtered, function = node.expressions
+    fields = {
+        name.name: _sql(f"e.{field}")
+        for name, field in zip(function.expressions, ("key", "value"), strict=True)
+    }
+    condition = function.this.transform(
+        lambda part: fields.get(part.name, part) if isinstance(part, exp.Identifier) else part
+    )
+    return _sql(
+        "map_from_entries(list_filter(map_entries(map_), lambda e: condition_))",
+        map_=filtered,
+        condition_=condition,
+    )
+
+
+def _from_json(node: Any) -> Any:
+    kind = node.expression.name.replace("<", "(").replace(">", ")").replace("string", "varchar")
+    return _sql(f"cast(cast(text_ as json) as {kind})", text_=node.this)
+
+
+def _filtered(node: Any) -> Any:
+    """A sum that is null where it is past the largest bigint."""
+    if node.this.name.lower() == "try_sum":
+        from sqlglot import exp
+
+        node.set("this", exp.Sum(this=node.this.expressions[0]))
+        return exp.TryCast(this=node.copy(), to=exp.DataType.build("bigint"))
+    return node
+
+
+def _renamed(name: str) -> Callable[[Any], Any]:
+    def rename(node: Any) -> Any:
+        from sqlglot import exp
+
+        return exp.Anonymous(this=name, expressions=list(node.iter_expressions()))
+
+    return rename
+
+
+# kind of sqlglot's node -> what it is in DuckDB
+_BY_KIND: dict[str, Callable[[Any], Any]] = {
+    "aliases": _named_rows,
+    "inline": _inline,
+    "transform": _counted_from_0,
+    "arrayfilter": _counted_from_0,
+    "anonymous": _by_name,
+    "fromjson": _from_json,
+    "filter": _filtered,
+    # of the row with the largest, also where it is null there
+    "argmax": _renamed("arg_max_null"),
+    "argmin": _renamed("arg_min_null"),
+    "logicaland": _renamed("bool_and"),
+    "logicalor": _renamed("bool_or"),
+}

@@ -1,0 +1,176 @@
+"""The marts as views: dbt's compiled SQL, which Spark and DuckDB run alike.
+
+Compiled once for each version of the project and kept in the user's cache: a verb that reads does
+not wait for dbt, and no JVM is started for it. What a mart reads beside tables are the same views
+and lists that a run works on, and what a run would bring: `reading.parameters` has the clock in
+its place, `reading.settings` the settings in force.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from moldau.project import ROOT
+from moldau.warehouse.contracts import Table, marts, tables
+
+SCHEMA = "reading"  # what the marts are made from; a run has views of its own
+PARAMETERS = f"{SCHEMA}.parameters"
+TABLE_STATUS = f"{SCHEMA}.table_status"
+_SETTINGS = f"{SCHEMA}.settings"
+_OF_A_RUN = ("run.parameters", "run.settings", "run.table_status")
+_LAYERS = ("staging", "intermediate", "run")  # schemas of the helpers where a run makes them
+
+
+@dataclass(frozen=True)
+class View:
+    """`views`: what it reads of `reading` and `marts`; `tables`: of the warehouse, directly."""
+
+    name: str
+    spark_sql: str
+    duckdb_sql: str
+    views: tuple[str, ...]
+    tables: tuple[str, ...]
+
+
+def views_under(names: Iterable[str]) -> list[View]:
+    """These marts (`marts.groups`) and every view under them, parents first."""
+    compiled = _views()
+    found: dict[str, View] = {}
+
+    def add(name: str) -> None:
+        if name in compiled and name not in found:
+            for parent in compiled[name].views:
+                add(parent)
+            found[name] = compiled[name]
+
+    for name in names:
+        add(name)
+    return list(found.values())
+
+
+def tables_under(names: Iterable[str]) -> set[str]:
+    """The tables of the warehouse that these marts are made from."""
+    return {table for view in views_under(names) for table in view.tables}
+
+
+def parameters_sql(at_ms: int | None, texts: str = "array<string>") -> str:
+    """`reading.parameters`. `at_ms`: the clock; None = whenever Spark is asked. `texts`: a type."""
+    clock = "unix_millis(current_timestamp())" if at_ms is None else f"{at_ms:d}"
+    return (
+        "select '~' as run_id, 'read' as kind, cast(null as string) as load_kind, "
+        "false as is_open, false as is_locked, true as is_dry_run, "
+        f"cast({clock} as bigint) as at_ms, cast({clock} as bigint) as started_at_ms, "
+        f"cast(null as {texts}) as cluster_ids, cast(null as string) as topic_name"
+    )
+
+
+def _brought() -> dict[str, View]:
+    """What a run brings, for those who only read."""
+    in_force = "select * from state.settings where valid_to_ms is null"
+    return {_SETTINGS: View(_SETTINGS, in_force, in_force, (), ("state.settings",))}
+
+
+@cache
+def _views() -> dict[str, View]:
+    file = _cache_folder() / f"{_digest()}.json"
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError):
+        content = [asdict(view) for view in _compile()]
+        with contextlib.suppress(OSError):  # then the next verb compiles anew
+            _keep(file, json.dumps(content))
+    views = [
+        View(**{**one, "views": tuple(one["views"]), "tables": tuple(one["tables"])})
+        for one in content
+    ]
+    return _brought() | {view.name: view for view in views}
+
+
+def _keep(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(text)
+    os.replace(unfinished, file)
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "moldau" / "views"
+
+
+def _digest() -> str:
+    """Changes if what is compiled, or how it is translated, does."""
+    files = [ROOT / "dbt_project.yml", Path(__file__), Path(__file__).with_name("duckdb_sql.py")]
+    files += [file for folder in ("models", "macros") for file in (ROOT / folder).rglob("*.*")]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        if file.suffix in (".sql", ".yml", ".py"):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _compile() -> list[View]:
+    from moldau.engine.dbt import compiled_views
+    from moldau.reading.duckdb_sql import to_duckdb
+
+    with tempfile.TemporaryDirectory() as work:
+        compiled = compiled_views(Path(work), [mart.name for mart in marts().values()])
+    full_names = {f"{one.schema}.{one.name}" for one in compiled}
+    known = set(tables())
+    found: dict[str, View] = {}
+    wanted = set(marts())
+    for one in reversed(compiled):  # children first: what only orders the graph is left out
+        mart = marts().get(f"{one.schema}.{one.name}")
+        name = mart.full_name if mart else f"{SCHEMA}.{one.name}"
+        if name in wanted:
+            sql, views, read = _renamed(one.sql, full_names, known)
+            is_for_spark = mart is not None and mart.engine == "spark"
+            duckdb_sql = "" if is_for_spark else _typed(to_duckdb(sql), mart)
+            found[name] = View(name, sql, duckdb_sql, views, read)
+            wanted.update(views)
+    return list(found.values())
+
+
+def _renamed(sql: str, views: set[str], known: set[str]) -> tuple[str, Any, Any]:
+    """The SQL on the views of `reading`; the names of those, and of the tables, that it reads."""
+    reads_views: dict[str, None] = {}
+    reads_tables: dict[str, None] = {}
+
+    def rename(match: re.Match[str]) -> str:
+        schema, name = match[1], match[2]
+        full_name = match[0]
+        if full_name in known:
+            reads_tables[full_name] = None
+        elif full_name in views or full_name in _OF_A_RUN:
+            full_name = full_name if schema == "marts" else f"{SCHEMA}.{name}"
+            reads_views[full_name] = None
+        return full_name
+
+    code = re.sub(r"(?m)^-- depends_on:.*$", "", sql)  # what only orders the graph
+    names = "|".join((*_LAYERS, "marts", *{table.split(".")[0] for table in known}))
+    renamed = re.sub(rf"(?<![\w.'\"`])({names})\.(\w+)\b", rename, code).strip()
+    return renamed, tuple(reads_views), tuple(reads_tables)
+
+
+def _typed(sql: str, mart: Table | None) -> str:
+    """With the types of the contract: DuckDB's own are wider here and there."""
+    if mart is None:
+        return sql
+    from sqlglot import exp
+
+    columns = ", ".join(
+        f'cast("{column.name}" as '
+        f'{exp.DataType.build(column.data_type, dialect="spark").sql("duckdb")}) as "{column.name}"'
+        for column in mart.columns
+    )
+    return f"select {columns} from ({sql})"

@@ -1,0 +1,35 @@
+"""What Spark and DuckDB say in every mart of a warehouse."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from moldau.reading.query import table_rows
+from moldau.reading.spark import ask_spark
+from moldau.reading.values import plain
+from moldau.runs.session import Session
+from moldau.warehouse.contracts import marts
+
+
+def differences(session: Session, at_ms: int) -> dict[str, list[str]]:
+    """Mart -> the first rows that only one engine has, as they are printed."""
+    found = {}
+    for name, mart in marts().items():
+        if mart.engine != "spark":
+            spark_columns, spark_rows = ask_spark(session.warehouse, f"from {name}", at_ms)
+            duckdb = table_rows(session.warehouse, name, at_ms=at_ms)
+            assert list(duckdb.columns) == spark_columns, name
+            ours = {"spark": printed(spark_rows), "duckdb": printed(duckdb.rows)}
+            if ours["spark"] != ours["duckdb"]:
+                found[name] = [
+                    f"{engine} alone: {row}"
+                    for engine, other in (("spark", "duckdb"), ("duckdb", "spark"))
+                    for row in [row for row in ours[engine] if row not in set(ours[other])][:3]
+                ]
+    return found
+
+
+def printed(rows: Any) -> list[str]:
+    """As JSON; entries of maps have no order."""
+    return sorted(json.dumps(plain(list(row)), sort_keys=True) for row in rows)
