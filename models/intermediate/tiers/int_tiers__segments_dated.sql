@@ -34,12 +34,16 @@ closed_local_segments as (
                 ),
                 (segment, position) -> struct(
                     segment.base_offset,
-                    get(local_segments.segments, position + 1).base_offset
-                        as next_base_offset,
+                    get(local_segments.segments, position + 1).base_offset,
                     segment.size_bytes,
                     segment.max_timestamp_ms
                 )
             )
+        ) as (
+            base_offset,
+            next_base_offset,
+            size_bytes,
+            max_timestamp_ms
         )
 
     from local_segments

@@ -1,4 +1,4 @@
-"""Every mart has the same rows in Spark and in DuckDB: on the listed cases and random histories of tiers.
+"""Every mart has the same rows in Spark and in DuckDB: on the cases and histories of tiers.
 
 The last of this folder: what its tests left in the warehouse that they share is what is compared.
 """
