@@ -20,6 +20,7 @@ from moldau.engine.dbt import DbtError
 from moldau.engine.literals import literal
 from moldau.loading.append import DECODERS
 from moldau.loading.journal import FOLDS, VIEWS
+from moldau.reading.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
@@ -88,8 +89,17 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
 
 
 def rows(session: Session, statement: str, at_ms: int | None = None) -> list[tuple[Any, ...]]:
-    """`at_ms`: the clock of the marts that it names; None = now."""
-    return [tuple(row) for row in session.sql(statement, at_ms)]
+    """The rows of a query; DuckDB tells of marts, and another test that Spark says the same.
+
+    `at_ms`: the clock of the marts; None = now.
+    """
+    if "marts." in statement:
+        return list(query(session.warehouse, statement, at_ms).rows)
+    return [tuple(row) for row in session.sql(statement)]
+
+
+def mart(session: Session, name: str, at_ms: int | None = None) -> list[dict[str, Any]]:
+    return table_rows(session.warehouse, f"marts.{name}", at_ms=at_ms).as_dicts()
 
 
 def parquet_of(session: Session, table: pa.Table) -> str:

@@ -28,14 +28,21 @@ def to_duckdb(spark_sql: str) -> str:
 
     try:
         tree = sqlglot.parse_one(re.sub(r"/\*\+.*?\*/", "", spark_sql), read="spark")  # no hints
-        return str(tree.transform(_translated).sql("duckdb"))
+        return str(_translated(tree).sql("duckdb"))
     except SqlglotError as error:
         raise ValueError(str(error)) from None
 
 
-def _translated(node: Any) -> Any:
-    translate = _BY_KIND.get(node.key)
-    return translate(node) if translate else node
+def _translated(tree: Any) -> Any:
+    """Children first: what a translation puts elsewhere is translated already."""
+    for node in reversed(list(tree.walk())):
+        translate = _BY_KIND.get(node.key)
+        new = translate(node) if translate else node
+        if new is not node:
+            if node is tree:
+                return new
+            node.replace(new)
+    return tree
 
 
 def _sql(template: str, **parts: Any) -> Any:
@@ -44,7 +51,8 @@ def _sql(template: str, **parts: Any) -> Any:
     from sqlglot import exp
 
     def fill(node: Any) -> Any:
-        return parts[node.name] if isinstance(node, exp.Column) and node.name in parts else node
+        is_place = isinstance(node, exp.Column) and node.name in parts
+        return parts[node.name].copy() if is_place else node
 
     return sqlglot.parse_one(template, read="duckdb").transform(fill)
 
@@ -53,6 +61,8 @@ def _named_rows(node: Any) -> Any:
     """`inline(structs) as (a, b)`, `explode(map) as (a, b)`."""
     from sqlglot import exp
 
+    if isinstance(node.this, exp.PosexplodeOuter):
+        return _posexplode_outer(node)
     if isinstance(node.this, exp.Inline):
         rows = node.this.this
     elif type(node.this) is exp.Explode:  # not one of its kinds
@@ -67,7 +77,22 @@ def _named_rows(node: Any) -> Any:
     return _sql(renamed, rows_=rows)
 
 
+def _posexplode_outer(node: Any) -> Any:
+    """`posexplode_outer(list) as (position, element)`: an empty list has a row, of nulls."""
+    position, element = (name.name for name in node.expressions)
+    return _sql(
+        "unnest(case when len(list_) > 0 then list_transform(range(len(list_)), "
+        f"lambda i: {{'{position}': i, '{element}': list_[i + 1]}}) "
+        f"else [{{'{position}': null, '{element}': null}}] end, max_depth := 2)",
+        list_=node.this.this,
+    )
+
+
 def _inline(node: Any) -> Any:
+    from sqlglot import exp
+
+    if isinstance(node.parent, exp.Aliases):
+        return node  # with its names
     return _sql("unnest(rows_, max_depth := 2)", rows_=node.this)
 
 
@@ -80,16 +105,14 @@ def _counted_from_0(node: Any) -> Any:
         position = function.expressions[1].name
 
         def count(part: Any) -> Any:
-            is_position = (
-                isinstance(part, exp.Identifier)
-                and part.name == position
-                and not isinstance(part.parent, exp.PropertyEQ | exp.Dot)  # a field's name
+            if not isinstance(part, exp.Identifier) or part.name != position:
+                return part
+            holder = part.parent
+            is_field = (isinstance(holder, exp.PropertyEQ) and holder.this is part) or (
+                isinstance(holder, exp.Dot) and holder.expression is part
             )
-            return (
-                exp.paren(exp.Sub(this=part.copy(), expression=exp.Literal.number(1)))
-                if (is_position)
-                else part
-            )
+            one = exp.Literal.number(1)
+            return part if is_field else exp.paren(exp.Sub(this=part.copy(), expression=one))
 
         function.set("this", function.this.transform(count))
     return node
@@ -140,8 +163,9 @@ def _filtered(node: Any) -> Any:
     if node.this.name.lower() == "try_sum":
         from sqlglot import exp
 
-        node.set("this", exp.Sum(this=node.this.expressions[0]))
-        return exp.TryCast(this=node.copy(), to=exp.DataType.build("bigint"))
+        total = node.copy()
+        total.set("this", exp.Sum(this=node.this.expressions[0].copy()))
+        return exp.TryCast(this=total, to=exp.DataType.build("bigint"))
     return node
 
 
@@ -149,7 +173,9 @@ def _renamed(name: str) -> Callable[[Any], Any]:
     def rename(node: Any) -> Any:
         from sqlglot import exp
 
-        return exp.Anonymous(this=name, expressions=list(node.iter_expressions()))
+        return exp.Anonymous(
+            this=name, expressions=[part.copy() for part in node.iter_expressions()]
+        )
 
     return rename
 

@@ -12,6 +12,7 @@ from random_partitions import FOLLOWERS, LEADER
 from spark_support import rows, with_clusters
 from tier_support import Tiered, fold_tiers
 
+from moldau.reading.query import query
 from moldau.runs.decide import decide
 from moldau.runs.session import Session
 
@@ -77,8 +78,8 @@ def _row_by_topic(
     session: Session, statement: str, at_ms: int | None = None
 ) -> dict[Key, Mapping[str, Any]]:
     found: dict[Key, Mapping[str, Any]] = {}
-    for row in session.sql(statement, at_ms):
+    for row in query(session.warehouse, statement, at_ms).as_dicts():
         key = (row["cluster_id"], row["topic_name"])
         assert key not in found, key
-        found[key] = row.asDict()
+        found[key] = row
     return found

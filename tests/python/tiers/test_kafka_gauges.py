@@ -15,7 +15,7 @@ import pytest
 from gauge_events import AT_MS, LONG_AGO_MS, Event, Segment, copied, deleted, table_of
 from gauge_runs import RUNS, world_of_runs
 from gauge_support import METRICS, World, decide_worlds, gauges, id_of
-from spark_support import rows
+from spark_support import mart
 
 from moldau.runs.session import Session
 
@@ -308,16 +308,18 @@ def decided(session: Session) -> Session:
     return decide_worlds(session, worlds | {CROSSED: world_of_runs(CROSSED)}, AT_MS)
 
 
+@pytest.fixture(scope="module")
+def compared(decided: Session) -> list[dict[str, Any]]:
+    return mart(decided, "kafka_gauge_comparison")
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_gauge_is_what_kafka_reports(decided: Session, case: Case) -> None:
+def test_a_gauge_is_what_kafka_reports(compared: list[dict[str, Any]], case: Case) -> None:
     metrics = METRICS[:2] if case in COPY_CASES else METRICS[2:]
     found = {
-        metric: (kafka, waits, causes)
-        for metric, kafka, waits, causes in rows(
-            decided,
-            "select metric_name, kafka_value, moldau_value, causes "
-            f"from marts.kafka_gauge_comparison where cluster_id = '{case.cluster}'",
-        )
+        row["metric_name"]: (row["kafka_value"], row["moldau_value"], row["causes"])
+        for row in compared
+        if row["cluster_id"] == case.cluster
     }
     assert tuple(found[metric][0] for metric in metrics) == case.kafka
     assert tuple(found[metric][1] for metric in metrics) == case.waits
@@ -376,27 +378,28 @@ def test_topics_and_brokers_are_sums_over_the_partitions_that_they_lead(decided:
     }
 
 
-def test_a_deleted_topic_has_no_gauge_while_its_segments_wait(decided: Session) -> None:
-    assert set(
-        rows(
-            decided,
-            "select metric_name, kafka_value, moldau_value, causes[0] "
-            f"from marts.kafka_gauge_comparison where topic_id = '{id_of(SUMS + '-orders')}'",
-        )
-    ) == {
-        ("RemoteDeleteLagBytes", None, 100, "has_no_gauge"),
-        ("RemoteDeleteLagSegments", None, 1, "has_no_gauge"),
-    }
+def test_a_deleted_topic_has_no_gauge_while_its_segments_wait(
+    compared: list[dict[str, Any]],
+) -> None:
+    assert [
+        (row["metric_name"], row["kafka_value"], row["moldau_value"], row["causes"])
+        for row in compared
+        if row["topic_id"] == id_of(SUMS + "-orders")
+    ] == [
+        ("RemoteDeleteLagBytes", None, 100, ["has_no_gauge"]),
+        ("RemoteDeleteLagSegments", None, 1, ["has_no_gauge"]),
+    ]
 
 
-def test_a_run_that_crosses_epochs_is_counted_as_kafka_counts_it(decided: Session) -> None:
+def test_a_run_that_crosses_epochs_is_counted_as_kafka_counts_it(
+    compared: list[dict[str, Any]],
+) -> None:
     """The walk moves the log's start, and so cuts the lineage, before it deletes (spec 2.6)."""
-    found = rows(
-        decided,
-        "select partition_index, metric_name, kafka_value from marts.kafka_gauge_comparison "
-        f"where cluster_id = '{CROSSED}' and metric_name like 'RemoteDelete%'",
-    )
-    values = {(partition, metric): value for partition, metric, value in found}
+    values = {
+        (row["partition_index"], row["metric_name"]): row["kafka_value"]
+        for row in compared
+        if row["cluster_id"] == CROSSED and row["metric_name"].startswith("RemoteDelete")
+    }
     expected = {
         (number, metric): value
         for number, run in enumerate(RUNS)
@@ -406,8 +409,5 @@ def test_a_run_that_crosses_epochs_is_counted_as_kafka_counts_it(decided: Sessio
     assert {key: both for key, both in wrong.items() if both[0] != both[1]} == {}
 
 
-def test_every_difference_has_a_cause(decided: Session) -> None:
-    without = (
-        "select count(*) from marts.kafka_gauge_comparison where is_equal = (size(causes) > 0)"
-    )
-    assert rows(decided, without) == [(0,)]
+def test_every_difference_has_a_cause(compared: list[dict[str, Any]]) -> None:
+    assert [row for row in compared if row["is_equal"] == bool(row["causes"])] == []

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pytest
 from gauge_support import METRICS, World, decide_worlds, gauges
-from spark_support import CAPTURES, rows
+from spark_support import CAPTURES, mart, rows
 
 from moldau.records.flat import remote_log_records
 from moldau.runs.session import Session
@@ -145,19 +145,26 @@ CAUSES = {
 }
 
 
+@pytest.fixture(scope="module")
+def compared(decided: Session) -> list[dict[str, Any]]:
+    return mart(decided, "kafka_gauge_comparison")
+
+
 @pytest.mark.parametrize(
     ("named", "expected"), CAUSES.items(), ids=["-".join(named) for named in CAUSES]
 )
 def test_a_difference_has_its_causes(
-    decided: Session, named: tuple[str, str, str], expected: tuple[int, list[str]]
+    compared: list[dict[str, Any]],
+    named: tuple[str, str, str],
+    expected: tuple[int, list[str]],
 ) -> None:
     tag, partition, metric = named
-    assert rows(
-        decided,
-        "select moldau_value, causes from marts.kafka_gauge_comparison "
-        f"where cluster_id = '{cluster_of(tag)}' and metric_name = '{metric}' "
-        f"and concat(topic_name, '-', partition_index) = '{partition}'",
-    ) == [expected]
+    assert [
+        (row["moldau_value"], row["causes"])
+        for row in compared
+        if (row["cluster_id"], row["metric_name"]) == (cluster_of(tag), metric)
+        and f"{row['topic_name']}-{row['partition_index']}" == partition
+    ] == [expected]
 
 
 @pytest.mark.parametrize("instant", INSTANTS, ids=TAGS)

@@ -1,0 +1,64 @@
+"""What sqlglot leaves out of Spark's SQL, on values that DuckDB answers about."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from moldau.reading.duckdb_sql import MACROS, to_duckdb
+
+
+@pytest.mark.parametrize(
+    ("spark", "expected"),
+    [
+        ("inline(array(struct(1 as a, 2 as b))) as (x, y)", [(1, 2)]),
+        (
+            "inline(transform(array(5, 6), (e, i) -> struct(e as a, i as b))) as (x, y)",
+            [(5, 0), (6, 1)],
+        ),
+        ("explode(map('k', 1, 'l', 2)) as (x, y)", [("k", 1), ("l", 2)]),
+        ("posexplode(array('a', 'b')) as (i, e)", [(0, "a"), (1, "b")]),
+        (
+            "posexplode_outer(array(struct(7 as a))) as (i, e)",
+            [(0, {"a": 7})],
+        ),
+        ("posexplode_outer(slice(array(1), 1, 0)) as (i, e)", [(None, None)]),
+        ("filter(array(5, 6, 7), (e, i) -> i > 0)", [([6, 7],)]),
+        ("transform(array(5, 6), (e, i) -> get(array(5, 6), i + 1))", [([6, None],)]),
+        ("map_filter(map('a', 1, 'b', 2), (name, value) -> value > 1)", [({"b": 2},)]),
+        ("""from_json('{"a": 1, "b": null}', 'map<string, string>')""", [({"a": "1", "b": None},)]),
+        ("forall(array(1, 2), e -> e > 1), forall(array(2), e -> e > 1)", [(False, True)]),
+        ("conv('fF', 16, 10), conv('', 16, 10)", [("255", None)]),
+        ("try_add(9223372036854775807, 1), try_subtract(5, 3)", [(None, 2)]),
+        ("get(array(1), 0), get(array(1), 1), array(4, 5)[1]", [(1, None, 5)]),
+    ],
+)
+def test_an_expression(spark: str, expected: list[tuple[object, ...]]) -> None:
+    assert ask(f"select {spark}") == expected
+
+
+def test_aggregates() -> None:
+    values = "(values (1, 9223372036854775807), (2, 1), (null, 5)) as t (a, b)"
+    asked = (
+        "max_by(b, a), max_by(a, b), try_sum(b) filter (where true), "
+        "try_sum(a) filter (where a > 1), bool_and(b > 0)"
+    )
+    assert ask(f"select {asked} from {values}") == [(1, 1, None, 2, True)]
+    assert ask("select max_by(b, a) from (values (1, 3), (2, null)) as t (a, b)") == [(None,)]
+
+
+def test_times_are_in_utc() -> None:
+    [(moment,)] = ask("select timestamp_millis(1795247998738)")
+    assert str(moment) == "2026-11-21 07:59:58.738000+00:00"
+
+
+def test_a_hint_to_spark_is_left_out() -> None:
+    assert ask("select /*+ merge(t) */ a from (values (1)) as t (a)") == [(1,)]
+
+
+def ask(spark_sql: str) -> list[tuple[object, ...]]:
+    connection = duckdb.connect()
+    connection.execute("set timezone = 'UTC'")
+    for macro in MACROS:
+        connection.execute(macro)
+    return connection.execute(to_duckdb(spark_sql)).fetchall()
