@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from spark_support import DISTRIBUTION
@@ -19,48 +20,7 @@ from xdist.scheduler import LoadScopeScheduling
 from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
 
-PROCESSES = {
-    "cli/test_demo.py",
-    "cli/test_whole_command_line.py",
-    "loading/test_crash.py",
-    "runs/test_kills.py",
-    "runs/test_watch_process.py",
-}
-SESSION = {
-    "captures/test_cleanup_previews.py",
-    "captures/test_cleanup_replays.py",
-    "captures/test_group_answers.py",
-    "captures/test_marts_of_captures.py",
-    "dumping/test_dump.py",
-    "engine/test_quoting.py",
-    "loading/test_big_tables.py",
-    "loading/test_fold.py",
-    "loading/test_load.py",
-    "loading/test_two_writers.py",
-    "records/test_extremes.py",
-    "reading/test_spark_sql.py",
-    "runs/test_cycle.py",
-    "runs/test_idle.py",
-    "runs/test_marts_of_runs.py",
-    "runs/test_set_aside.py",
-    "runs/test_shutdown.py",
-    "runs/test_statements.py",
-    "runs/test_sweep.py",
-    "runs/test_what_is_owed.py",
-    "tiers/test_random_histories.py",
-    "tiers/test_remote_segment_folds.py",
-    "tiers/test_tier_cases.py",
-    "tiers/test_tier_runs.py",
-    "tiers/test_tier_stages.py",
-    "test_dbt.py",
-    "tiers/test_kafka_gauges.py",
-    "tiers/test_marts_of_tiers.py",
-    "tiers/test_tiered_capture.py",
-    "tiers/test_what_dbt_says.py",
-    "test_invariants.py",
-    "test_models_in_spark.py",
-    "warehouse/test_create.py",
-}
+GROUPS = ("processes", "session", "tiers", "captures")
 
 
 @pytest.fixture(scope="session")
@@ -77,36 +37,54 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         opened.spark.stop()
 
 
-def group_of(file: str) -> str:
-    if file in PROCESSES:
-        return "processes"
-    if file in SESSION:
-        folder = file.split("/")[0]
-        return folder if folder in ("tiers", "captures") else "session"
-    return file
+def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
+    """File -> group, by marks and fixtures: a new file of tests is told of nowhere else.
+
+    Files with the session in a folder that is named here are a group of their own.
+    """
+    found: dict[str, str] = {}
+    for item in items:
+        file = item.location[0]
+        folder = Path(file).parent.name
+        if item.get_closest_marker("processes"):
+            found[file] = "processes"
+        elif "session" in getattr(item, "fixturenames", ()):
+            found[file] = folder if folder in GROUPS else "session"
+        found.setdefault(file, file)
+    return found
 
 
 class LongGroups(LoadScopeScheduling):
-    """The files of a group stay on one worker; others fill in, file by file."""
+    """The tests of a group stay on one worker; others fill in, file by file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return group_of(nodeid.split("::")[0].removeprefix("tests/python/"))
+        return nodeid.rpartition("@")[2]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongGroups:
     return LongGroups(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long groups come first; a test of the session stands in a file of the list."""
-    for item in items:
-        if "session" in getattr(item, "fixturenames", ()):
-            assert item.location[0].removeprefix("tests/python/") in SESSION, item.nodeid
-    groups = ("processes", "session", "tiers", "captures")
+    """The long groups come first, and in each what is about all that the others have left."""
+    groups = groups_of(items)
 
     def place(item: pytest.Item) -> tuple[int, bool]:
-        group = group_of(item.location[0].removeprefix("tests/python/"))
-        is_last = item.get_closest_marker("last") is not None
-        return (groups.index(group) if group in groups else len(groups), is_last)
+        group = groups[item.location[0]]
+        return [*GROUPS, group].index(group), item.get_closest_marker("last") is not None
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_finish(session: pytest.Session) -> Iterator[None]:
+    """A worker tells the scheduler ids alone: for that moment they end with the group."""
+    names = [item.nodeid for item in session.items]
+    if hasattr(session.config, "workerinput"):
+        groups = groups_of(session.items)
+        for item in session.items:
+            item._nodeid = f"{item.nodeid}@{groups[item.location[0]]}"
+    yield
+    for item, name in zip(session.items, names, strict=True):
+        item._nodeid = name

@@ -11,6 +11,8 @@ import pytest
 
 from moldau.reading.query import query
 
+pytestmark = pytest.mark.processes
+
 PROGRAM = [sys.executable, "-c", "from moldau.cli import main; main()", "demo"]
 
 

@@ -20,6 +20,8 @@ from moldau.warehouse.create import is_initialised
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import IDLE
 
+pytestmark = pytest.mark.processes
+
 YML = """
 clusters:
   east:
