@@ -23,8 +23,17 @@ from moldau.loading.journal import FOLDS, VIEWS
 from moldau.reading.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
+from moldau.runs import faults
 from moldau.runs.decide import decide
-from moldau.runs.run import Run, next_run_id, now_ms, open_run, settings_models
+from moldau.runs.rows import append_row
+from moldau.runs.run import (
+    Run,
+    next_run_id,
+    now_ms,
+    open_run,
+    row_of,
+    settings_models,
+)
 from moldau.runs.session import Session
 from moldau.settings import load_settings
 
@@ -86,6 +95,28 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
         file.write_text("clusters:\n" + "".join(lines))
         settings = load_settings(file, session.warehouse)
     return dataclasses.replace(session, settings=settings)
+
+
+def fresh(session: Session) -> Session:
+    """As the next command on the warehouse would find it."""
+    return Session(session.settings, session.warehouse, session.spark)
+
+
+class Killed(BaseException):
+    """What stands for SIGKILL in this process: nothing of moldau catches it."""
+
+
+@contextlib.contextmanager
+def dying_at(point: str) -> Iterator[None]:
+    """The command in this block dies at this point of its run (see moldau.runs.faults)."""
+
+    def die() -> None:
+        raise Killed(point)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setenv(faults.VARIABLE, point)
+        patch.setattr(faults, "die", die)
+        yield
 
 
 def rows(session: Session, statement: str, at_ms: int | None = None) -> list[tuple[Any, ...]]:
@@ -152,12 +183,29 @@ def fold(
         rows = f"select * from {table} where run_id = '{run.run_id}'"
     session.spark.sql(f"create view run.{VIEWS.get(kind, kind)} as {rows}")
     session.run_models(*settings_models(session, run), *FOLDS[kind])
+    append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))
+
+
+def fold_snapshots(session: Session, clusters: Sequence[str], told: Mapping[str, str]) -> None:
+    """The same for files of several kinds, which dbt folds at once: kind -> relation.
+
+    Of the run's parameters a model that replaces a snapshot reads the row with its own kind.
+    """
+    run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind="several")
+    open_run(session, run)
+    for kind, relation in told.items():
+        session.spark.sql(
+            f"create view run.{kind} as select *, '{run.run_id}' as run_id from {relation}"
+        )
+    parameters = session.sql("select * except (load_kind) from run.parameters")[0].asDict()
+    columns = ", ".join(f"{literal(value)} as {name}" for name, value in parameters.items())
     session.spark.sql(
-        f"insert into state.runs by name select {literal(run.run_id)} as run_id, 'load' as kind, "
-        "cast(array() as array<string>) as cluster_ids, 'succeeded' as status, "
-        "false as is_dry_run, 0L as started_at_ms, 0L as finished_at_ms, "
-        "cast(map() as map<string, bigint>) as counts"
+        f"create or replace view run.parameters as select {columns}, "
+        f"explode({literal(list(told))}) as load_kind"
     )
+    models = dict.fromkeys(model for kind in told for model in FOLDS[kind])
+    session.run_models(*settings_models(session, run), *models)
+    append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))
 
 
 def fold_records(session: Session, records: Mapping[str, Sequence[Record]]) -> None:

@@ -27,10 +27,15 @@ def fault() -> str | None:
 
 
 def die_at(point: str) -> None:
-    """Kill this process and its JVM, with no chance to clean up, if this is the point."""
+    """Die here if this is the point."""
     if fault() == point:
-        for pid in pids():
-            os.kill(pid, signal.SIGKILL)
+        die()
+
+
+def die() -> None:
+    """Kill this process and its JVM, with no chance to clean up."""
+    for pid in pids():
+        os.kill(pid, signal.SIGKILL)
 
 
 def pids() -> list[int]:
