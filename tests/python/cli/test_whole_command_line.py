@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from moldau.engine.spark import BRIEF_OPTIONS
+from moldau.reading.query import query
+
+pytestmark = pytest.mark.processes
 
 PROJECT = Path(__file__).resolve().parents[3]
 SAMPLES = PROJECT / "samples"
@@ -40,6 +43,53 @@ nonsense
 explain tier tier-a-0
 what-if tiers --topic tier-a --set retention.bytes=-1 --at 2026-11-21T07:59:58.738Z --format json
 """.replace(f"{SAMPLES}/bad.jsonl", "{bad}")
+
+# decisions that a plain dbt run has changed, and how many of these stand in the history
+DECISIONS_OF_DBT = """
+    select count(*), count(recorded.run_id)
+    from (
+        select cluster_id, 'sweep ' || group_id as subject, changed_in_run_id
+        from decisions.group_sweeps
+        union all
+        select cluster_id, 'cleanup ' || group_id, changed_in_run_id
+        from decisions.cleanup_eligibility
+    ) as decided
+    left join history.decision_changes as recorded
+        on decided.cluster_id = recorded.cluster_id
+        and decided.subject = recorded.subject
+        and decided.changed_in_run_id = recorded.run_id
+    where decided.changed_in_run_id like '%~dbt-%'
+"""
+# dbt as a person calls it in the project, with no moldau around it: a run that ends before it
+# records, a whole one, and a test of tables, of a list that a run works on, of a model's rule
+PLAIN_DBT = """
+import json, os, sys
+from pathlib import Path
+from dbt.cli.main import dbtRunner
+
+folder, decisions = Path(sys.argv[1]), sys.argv[2]
+os.environ["MOLDAU_WAREHOUSE"] = str(folder / "w")
+
+
+def dbt(verb, *words):
+    paths = ["--profiles-dir", "profiles", "--target-path", str(folder / "target")]
+    if not dbtRunner().invoke([verb, *paths, *words]).success:
+        sys.exit(1)
+
+
+def count():
+    from moldau.reading.query import query
+    return [*query(folder / "w", decisions).rows][0]
+
+
+dbt("run", "--select", "+int_groups__decisions_gathered")
+told = [count()]
+dbt("run")
+told.append(count())
+tests = ("assert_changes_end_in_the_current_decision", "int_tiers__partitions_due")
+dbt("test", "--select", *tests, "int_tiers__segments_overlapping")
+(folder / "dbt.json").write_text(json.dumps(told))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -142,52 +192,14 @@ def test_a_partition_of_tiered_storage_is_explained(answers: list[dict[str, Any]
 def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
     answers: list[dict[str, Any]], folder: Path
 ) -> None:
-    decided = count_decisions(folder)
-    assert decided["made by dbt"] == 0
-    dbt(folder, "run", "--select", "+int_groups__decisions_gathered")
-    decided = count_decisions(folder)
-    assert decided["made by dbt"] > 0, "at now other offsets have expired"
-    assert decided["of these recorded"] == 0
-    dbt(folder, "run")
-    recorded = count_decisions(folder)
-    assert recorded["of these recorded"] == recorded["made by dbt"] == decided["made by dbt"]
-    # a test of tables, of a list that a run works on, of a model's rule
-    tests = ("assert_changes_end_in_the_current_decision", "int_tiers__partitions_due")
-    dbt(folder, "test", "--select", *tests, "int_tiers__segments_overlapping")
+    [before] = query(folder / "w", DECISIONS_OF_DBT).rows
+    told = python(PLAIN_DBT, str(folder), DECISIONS_OF_DBT, MOLDAU_JAVA_OPTIONS=BRIEF_OPTIONS)
+    assert told.returncode == 0, told.stdout + told.stderr
+    (decided, of_these), after = json.loads((folder / "dbt.json").read_text())
+    assert before == (0, 0)
+    assert decided > 0, "at now other offsets have expired"
+    assert of_these == 0
+    assert after == [decided, decided]
     lists = folder / "w" / "_moldau"
     assert not list((lists / "plain_run").iterdir()), "each run of dbt removed its own lists"
     assert [run.name[9:] for run in (lists / "run").iterdir()] == ["what_if"], "of the last run"
-
-
-def dbt(folder: Path, *words: str) -> None:
-    """dbt as a person types it in the project, with no moldau around it."""
-    program = "from dbt.cli.main import cli; cli()"
-    paths = ("--profiles-dir", "profiles", "--target-path", str(folder / "target"))
-    warehouse = str(folder / "w")
-    brief = {"MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS}
-    told = python(program, words[0], *paths, *words[1:], MOLDAU_WAREHOUSE=warehouse, **brief)
-    assert told.returncode == 0, told.stdout
-
-
-def count_decisions(folder: Path) -> dict[str, int]:
-    """Decisions that a plain dbt run changed, and how many stand in the history."""
-    statement = """
-        select count(*) as "made by dbt", count(recorded.run_id) as "of these recorded"
-        from (
-            select cluster_id, 'sweep ' || group_id as subject, changed_in_run_id
-            from decisions.group_sweeps
-            union all
-            select cluster_id, 'cleanup ' || group_id, changed_in_run_id
-            from decisions.cleanup_eligibility
-        ) as decided
-        left join history.decision_changes as recorded
-            on decided.cluster_id = recorded.cluster_id
-            and decided.subject = recorded.subject
-            and decided.changed_in_run_id = recorded.run_id
-        where decided.changed_in_run_id like '%~dbt-%'
-    """
-    warehouse = ("--warehouse", str(folder / "w"), "--format", "json")
-    told = moldau("sql", "--engine", "duckdb", statement, *warehouse)
-    assert told.returncode == 0, told.stderr
-    counts: dict[str, int] = json.loads(told.stdout)[0]
-    return counts
