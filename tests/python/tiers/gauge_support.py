@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from spark_support import fold, parquet_of, rows, with_clusters
+from spark_support import fold, fold_snapshots, parquet_of, rows, with_clusters
 
 from moldau.records import families
 from moldau.records.flat_schemas import LEADER_EPOCHS
@@ -112,14 +112,19 @@ def decide_worlds(session: Session, worlds: Mapping[str, World], at_ms: int) -> 
     table = pa.concat_tables(events, promote_options="default")
     relation = parquet_of(session, table)
     fold(session, clusters, f"select * from {relation}", families.REMOTE_LOG_METADATA)
-    for kind, types in SNAPSHOTS.items():
-        told = [
+    told = {
+        kind: [
             row | {"cluster_id": name}
             for name, world in worlds.items()
             for row in world.snapshots[kind]
         ]
-        relation = parquet_of(session, pa.Table.from_pylist(told, pa.schema(types)))
-        fold(session, clusters, f"select * from {relation}", kind)
+        for kind in SNAPSHOTS
+    }
+    relations = {
+        kind: parquet_of(session, pa.Table.from_pylist(told[kind], pa.schema(types)))
+        for kind, types in SNAPSHOTS.items()
+    }
+    fold_snapshots(session, clusters, relations)
     decide(session, "tiers", clusters, at_ms, is_dry_run=False)
     return session
 

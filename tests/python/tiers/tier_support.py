@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import spark_support
 from kafka_metadata import Event, Metadata
 from kafka_reference import Config, Partition
 from spark_support import fold, parquet_of
@@ -184,7 +185,7 @@ def fold_log(session: Session, records: Mapping[str, Sequence[Record]]) -> None:
 
 
 def fold_tiers(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -> None:
-    """All that loads bring of these topics, in five folds for all clusters."""
+    """All that loads bring of these topics, in two folds for all clusters."""
     fold_log(session, {cluster: log_of(several) for cluster, several in clusters.items()})
     fold_snapshots(session, clusters)
 
@@ -194,13 +195,14 @@ def fold_snapshots(session: Session, clusters: Mapping[str, Sequence[Tiered]]) -
         (cluster, one) for cluster, several in clusters.items() for one in several if one.is_known
     ]
     on_brokers = [*flat, *_followers(flat)]
-    for kind, table in (
-        ("partition_states", partition_states(on_brokers)),
-        ("leader_epochs", leader_epochs(flat)),
-        ("local_segments", local_segments(on_brokers)),
-        ("topic_configs", topic_configs([row for row in flat if row[1].is_told])),
-    ):
-        fold(session, list(clusters), f"select * from {parquet_of(session, table)}", kind)
+    told = {
+        "partition_states": partition_states(on_brokers),
+        "leader_epochs": leader_epochs(flat),
+        "local_segments": local_segments(on_brokers),
+        "topic_configs": topic_configs([row for row in flat if row[1].is_told]),
+    }
+    relations = {kind: parquet_of(session, table) for kind, table in told.items()}
+    spark_support.fold_snapshots(session, list(clusters), relations)
 
 
 Rows = Sequence[tuple[str, Tiered]]
