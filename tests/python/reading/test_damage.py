@@ -151,10 +151,10 @@ def test_other_columns_are_named(warehouse: Path) -> None:
 @pytest.mark.usefixtures("log")
 def test_a_small_table_is_checked_in_milliseconds(warehouse: Path) -> None:
     find_damage(warehouse, RUNS)
-    started = time.perf_counter()
+    started = time.process_time()  # of this process alone, whatever else the machine does
     for _ in range(10):
         find_damage(warehouse, RUNS)
-    assert (time.perf_counter() - started) / 10 < 0.05, "usually 3 ms"
+    assert (time.process_time() - started) / 10 < 0.05, "usually 3 ms"
 
 
 @contextlib.contextmanager

@@ -65,9 +65,9 @@ def load(verbs: Verbs, folder: Path, lines: list[str], cluster: str, kind: str) 
     assert (told[0]["rows_new"], told[0]["rows_refused"]) == (len(lines), 0)
 
 
-def decide(verbs: Verbs, at: str) -> None:
+def decide(verbs: Verbs, at: str, *dry_run: str) -> None:
     for kind in ("cycle", "sweep"):
-        verbs(kind, "--cluster", "extreme", "--cluster", "extreme ours", "--at", at, "--dry-run")
+        verbs(kind, "--cluster", "extreme", "--cluster", "extreme ours", "--at", at, *dry_run)
     verbs("tiers", "--cluster", "extreme tiers", "--at", at)
 
 
@@ -81,11 +81,8 @@ def test_a_thousand_records_with_an_extreme_each_stop_nothing(
     for kind, lines in tiers.snapshots.items():
         load(verbs, tmp_path, lines, "extreme tiers", kind)
     load(verbs, tmp_path, [*tiers.lines, *other_extremes()], "extreme tiers", "records")
-    decide(verbs, FIRST)
-    decide(verbs, LAST)
-    # moldau is in charge of groups with such names, too
-    for kind in ("cycle", "sweep"):
-        verbs(kind, "--cluster", "extreme ours", "--at", LAST)
+    decide(verbs, FIRST, "--dry-run")
+    decide(verbs, LAST)  # moldau is in charge of groups with such names, too
     cleared = "select count(*) from history.epoch_clears where cluster_id = 'extreme ours'"
     removed = "select count(*) from history.tombstones where cluster_id = 'extreme ours'"
     assert all(rows(session, count)[0][0] > 100 for count in (cleared, removed))

@@ -178,7 +178,7 @@ def test_hostile_records_cost_neither_time_nor_memory() -> None:
     many = {"subscribedTopicNames": [""] * count}
     hostile = bytes.fromhex("0000" + "0000" + "0263" + "0268" + "ffffffff07") + bytes(100)
     before = pa.total_allocated_bytes()
-    start = time.perf_counter()
+    start = time.process_time()
     keys = [member, group, KEY, *[member] * 1000]
     values = [
         encode_value(FAMILY, 5, 0, many),
@@ -187,7 +187,7 @@ def test_hostile_records_cost_neither_time_nor_memory() -> None:
         *[hostile] * 1000,
     ]
     batch = group_records(binary(keys), binary(values))
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert pa.total_allocated_bytes() - before < 100_000_000
     status = batch.column("decode_status").to_pylist()
     assert status == ["ok", "ok", "ok", *["bad_value"] * 1000]

@@ -262,12 +262,12 @@ def test_a_clear_leaves_all_else_as_it_was(cycled: Told) -> None:
 
 
 def test_a_call_that_hangs_holds_nothing(cycled: Told) -> None:
-    took = rows(
+    """Every other call of every cluster was made before the first that hangs was given up."""
+    assert rows(
         cycled["session"],
-        "select max(finished_at_ms) - min(started_at_ms) from history.plugin_calls "
-        f"where run_id = '{cycled['run'].run_id}'",
-    )[0][0]
-    assert took < 2 * 8_000, "one time-out, not one for each group behind it"
+        "select max(started_at_ms) < min(finished_at_ms) filter (where outcome = 'timeout') "
+        f"from history.plugin_calls where run_id = '{cycled['run'].run_id}'",
+    ) == [(True,)]
 
 
 def test_a_group_that_was_revived_drops_out_at_the_barrier(
@@ -323,12 +323,14 @@ def test_a_plugin_that_ends_its_process_fails_what_was_under_way_and_stops_nothi
     fold_records(session, {"ending": log_of(("crash", "g1", "g2")).records})
     asked = folder / "calls.txt"
 
+    def answered() -> int:
+        journals = (session.warehouse / CALLS).rglob("*.jsonl")
+        return sum(file.read_text().count('["ended"') for file in journals)
+
     def end() -> None:
-        for _ in range(1_200):
-            if asked.exists() and len(asked.read_text().split()) == 2:
-                break
+        deadline = time.monotonic() + 60
+        while answered() < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
-        time.sleep(0.5)  # until the outcomes are noted too
         (folder / "end").touch()
 
     thread = threading.Thread(target=end, daemon=True)

