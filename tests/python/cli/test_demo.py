@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.reading.query import query
 
 pytestmark = pytest.mark.processes
@@ -23,7 +24,11 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def story(warehouse: Path) -> str:
-    environment = os.environ | {"MOLDAU_DRIVER_MEMORY": "1g", "COLUMNS": "200"}
+    environment = os.environ | {
+        "MOLDAU_DRIVER_MEMORY": "1g",
+        "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
+        "COLUMNS": "200",
+    }
     told = subprocess.run(
         [*PROGRAM, "--warehouse", str(warehouse)],
         env=environment,

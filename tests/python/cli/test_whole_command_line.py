@@ -121,7 +121,8 @@ def answers(folder: Path) -> list[dict[str, Any]]:
 
 
 def moldau(*words: str) -> subprocess.CompletedProcess[str]:
-    return python("from moldau.cli import main; main()", *words)
+    program = "from moldau.cli import main; main()"
+    return python(program, *words, MOLDAU_JAVA_OPTIONS=BRIEF_OPTIONS)
 
 
 def python(program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -30,6 +30,7 @@ from kill_support import (
 )
 from spark_support import CAPTURES, DISTRIBUTION
 
+from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.errors import MoldauError
 from moldau.runs.session import open_session
 from moldau.settings import load_settings
@@ -84,7 +85,7 @@ def start(folder: Path, names: list[str], point: str) -> subprocess.Popen[bytes]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(map(str, [here, here.parent, DISTRIBUTION, *sys.path])),
         "MOLDAU_DRIVER_MEMORY": "1g",
-        "MOLDAU_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
     }
     if point == "after_clear":  # the run is begun already
         environment["MOLDAU_FAIL_AT"] = point

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.reading.query import Tables
 from moldau.reading.status import lock_holder
 from moldau.warehouse.create import is_initialised
@@ -42,7 +43,7 @@ class Watching:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(sys.path),
             "MOLDAU_DRIVER_MEMORY": "1g",
-            "MOLDAU_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
         }
         program = [sys.executable, "-c", "from moldau.cli import main; main()"]
         paths = ["--config", str(folder / "moldau.yml"), "--warehouse", str(self.warehouse)]
