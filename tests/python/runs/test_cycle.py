@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, rows, with_clusters
+from spark_support import dying_at, fold_records, rows, with_clusters
 
 from moldau.engine.literals import literal
 from moldau.runs.decide import decide, finish_interrupted_runs
@@ -361,22 +361,13 @@ def test_a_plugin_that_ends_its_process_fails_what_was_under_way_and_stops_nothi
 
 
 def test_an_authority_that_was_withdrawn_between_call_and_clear_is_respected(
-    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: Session, tmp_path: Path
 ) -> None:
     yml = moldau_yml(tmp_path, "kip_1331_draft")
     before = with_clusters(session, {"withdrawn": yml, "kept on": yml})
     fold_records(before, {name: log_of(("g",)).records for name in ("withdrawn", "kept on")})
-    monkeypatch.setenv("MOLDAU_FAIL_AT", "after_call")
-
-    def die(point: str) -> None:
-        if point == "after_call":
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("moldau.runs.apply.die_at", die)
-        patch.setattr("moldau.runs.decide.die_at", die)
+    with dying_at("after_call"):
         decide(before, "cycle", ["withdrawn", "kept on"], AT_MS, is_dry_run=False)
-    monkeypatch.delenv("MOLDAU_FAIL_AT")
     after = with_clusters(session, {"withdrawn": "{authority: broker}", "kept on": yml})
     [run] = finish_interrupted_runs(after)
     assert run.counts["cleared"] == 1
@@ -405,30 +396,28 @@ def test_nothing_at_all_without_a_plugin_or_in_a_dry_run_or_for_the_broker(
             assert rows(session, f"select count(*) from history.{table} {where}") == [(0,)]
 
 
-def test_records_leave_epochs_alone_that_moldau_has_written(
-    session: Session, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def written(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """Epochs of two clusters after their cycle, and after what was loaded behind it."""
+    yml = moldau_yml(tmp_path_factory.mktemp("written"), "kip_1331_draft")
+    session = with_clusters(session, {"owned": yml, "late": yml})
+    owned, late = log_of(("kept", "reborn")), Log()
+    late.add(late.group_key("g"), None)
+    late.streams("g", stored=3)
+    fold_records(session, {"owned": owned.records, "late": late.records[1:]})
+    decide(session, "cycle", ["owned", "late"], AT_MS, is_dry_run=False)
+    told = {name: [epochs(session, name)] for name in ("owned", "late")}
+    owned.streams("kept", stored=3, epoch=4)
+    owned.add(owned.group_key("reborn"), None)
+    owned.streams("reborn", stored=5)
+    fold_records(session, {"owned": owned.records[2:], "late": late.records[:1]})
+    return {name: [*before, epochs(session, name)] for name, before in told.items()}
+
+
+def test_records_leave_epochs_alone_that_moldau_has_written(written: Told) -> None:
     """Until the group is tombstoned; the broker's own log still says 3."""
-    session = with_clusters(session, {"owned": moldau_yml(tmp_path, "kip_1331_draft")})
-    log = log_of(("kept", "reborn"))
-    fold_records(session, {"owned": log.records})
-    decide(session, "cycle", ["owned"], AT_MS, is_dry_run=False)
-    assert epochs(session, "owned") == {"kept": -1, "reborn": -1}
-    log.streams("kept", stored=3, epoch=4)
-    log.add(log.group_key("reborn"), None)
-    log.streams("reborn", stored=5)
-    fold_records(session, {"owned": log.records[2:]})
-    assert epochs(session, "owned") == {"kept": -1, "reborn": 5}
+    assert written["owned"] == [{"kept": -1, "reborn": -1}, {"kept": -1, "reborn": 5}]
 
 
-def test_a_tombstone_of_an_earlier_life_that_is_loaded_late_changes_nothing(
-    session: Session, tmp_path: Path
-) -> None:
-    session = with_clusters(session, {"late": moldau_yml(tmp_path, "kip_1331_draft")})
-    log = Log()
-    log.add(log.group_key("g"), None)
-    log.streams("g", stored=3)
-    fold_records(session, {"late": log.records[1:]})
-    decide(session, "cycle", ["late"], AT_MS, is_dry_run=False)
-    fold_records(session, {"late": log.records[:1]})
-    assert epochs(session, "late") == {"g": -1}
+def test_a_tombstone_of_an_earlier_life_that_is_loaded_late_changes_nothing(written: Told) -> None:
+    assert written["late"] == [{"g": -1}, {"g": -1}]

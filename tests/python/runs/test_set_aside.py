@@ -31,13 +31,19 @@ AT_MS = 1_800_000_000_000
 
 @pytest.fixture
 def aside(session: Session) -> Iterator[Session]:
-    """The session with `unfoldable`, a check that no fold of the group of this name can pass."""
-    session.spark.sql("alter table state.groups add constraint unfoldable check (group_id <> 'no')")
+    """The session, of which nothing is set aside after the test."""
     yield with_clusters(session, {"aside": "{}"})
-    session.spark.sql("alter table state.groups drop constraint if exists unfoldable")
-    session.spark.sql("delete from state.groups where group_id = 'no'")
     shutil.rmtree(session.warehouse / "_moldau" / "aside", ignore_errors=True)
     session.set_aside.clear()
+
+
+@pytest.fixture
+def unfoldable(aside: Session) -> Iterator[None]:
+    """A check of this name, which no fold of the group `no` can pass."""
+    aside.spark.sql("alter table state.groups add constraint unfoldable check (group_id <> 'no')")
+    yield
+    aside.spark.sql("alter table state.groups drop constraint if exists unfoldable")
+    aside.spark.sql("delete from state.groups where group_id = 'no'")
 
 
 def file_of(folder: Path, log: Log) -> Path:
@@ -62,6 +68,7 @@ def said(session: Session, *words: str) -> str:
     return answer.output
 
 
+@pytest.mark.usefixtures("unfoldable")
 def test_a_load_that_cannot_be_finished_is_set_aside_until_somebody_decides(
     aside: Session, tmp_path: Path
 ) -> None:
@@ -98,6 +105,7 @@ def test_a_load_that_cannot_be_finished_is_set_aside_until_somebody_decides(
     assert decide(aside, "cycle", ["aside"], AT_MS, is_dry_run=True).counts["decided"] == 1
 
 
+@pytest.mark.usefixtures("unfoldable")
 def test_what_is_dropped_can_be_loaded_again(aside: Session, tmp_path: Path) -> None:
     run_id = failing_load(aside, tmp_path, partition=3)
     with pytest.raises(MoldauError, match=rf"'7' is not set aside: {run_id}"):

@@ -23,6 +23,8 @@ from moldau.runs.session import Session
 from moldau.runs.shutdown import ShutdownRequested, Signals, stops_when
 
 AT_MS = 1_800_000_000_000
+BEFORE, BETWEEN, UNCERTAIN = "stopped before", "stopped between", "stopped uncertain"
+STORIES = {BEFORE: "kip_1331_draft", BETWEEN: "kip_1331_draft", UNCERTAIN: "kafka_4_4"}
 Found = tuple[list[str], int, int]
 
 
@@ -40,26 +42,36 @@ def found(session: Session, cluster: str) -> Found:
     )
 
 
-def stopped(session: Session, folder: Path, ruleset: str, when: Callable[[], bool]) -> Any:
-    """What a cycle over one eligible group leaves behind, and what it is once finished."""
-    cluster = f"stopped {folder.name}"
-    plugin = f"{{name: scripted, folder: {folder}}}"
-    yml = f"{{authority: moldau, ruleset: {{groups: {ruleset}}}, plugin: {plugin}}}"
-    session = with_clusters(session, {cluster: yml})
+@pytest.fixture(scope="module")
+def folders(session: Session, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each story is a cluster with one eligible group; its plugin notes its calls in a folder."""
+    found = {story: tmp_path_factory.mktemp("stopped") for story in STORIES}
     log = Log()
     log.streams("g", stored=3)
-    fold_records(session, {cluster: log.records})
+    configured = with_clusters(session, {name: yml_of(name, found[name]) for name in STORIES})
+    fold_records(configured, dict.fromkeys(STORIES, log.records))
+    return found
+
+
+def yml_of(story: str, folder: Path) -> str:
+    plugin = f"{{name: scripted, folder: {folder}}}"
+    return f"{{authority: moldau, ruleset: {{groups: {STORIES[story]}}}, plugin: {plugin}}}"
+
+
+def stopped(session: Session, story: str, folder: Path, when: Callable[[], bool]) -> Any:
+    """What a cycle over one eligible group leaves behind, and what it is once finished."""
+    session = with_clusters(session, {story: yml_of(story, folder)})
     with pytest.raises(ShutdownRequested), stops_when(when):
-        decide(session, "cycle", [cluster], AT_MS, is_dry_run=False)
-    left = found(session, cluster)
-    dropped = [Run("", "cycle", [cluster], AT_MS) for _ in range(2)]
+        decide(session, "cycle", [story], AT_MS, is_dry_run=False)
+    left = found(session, story)
+    dropped = [Run("", "cycle", [story], AT_MS) for _ in range(2)]
     append_rows(session.warehouse, dropped, SKIPPED)
     finish_interrupted_runs(session)
-    return {"left": left, "dropped": dropped, "finished": found(session, cluster), "as": cluster}
+    return {"left": left, "dropped": dropped, "finished": found(session, story), "as": story}
 
 
-def test_case_133_shutdown_before_the_calls(session: Session, tmp_path: Path) -> None:
-    told = stopped(session, tmp_path, "kip_1331_draft", lambda: True)
+def test_case_133_shutdown_before_the_calls(session: Session, folders: dict[str, Path]) -> None:
+    told = stopped(session, BEFORE, folders[BEFORE], lambda: True)
     assert told["left"] == ([], 3, 0), "no delete, no write"
     assert told["finished"] == (["success"], -1, 1)
     finished = rows(
@@ -78,18 +90,21 @@ def test_case_133_shutdown_before_the_calls(session: Session, tmp_path: Path) ->
     ], "although the rows of the dropped ticks stood before it"
 
 
-def test_case_134_shutdown_between_delete_and_write(session: Session, tmp_path: Path) -> None:
-    called = tmp_path / "calls.txt"
-    told = stopped(session, tmp_path, "kip_1331_draft", called.exists)
+def test_case_134_shutdown_between_delete_and_write(
+    session: Session, folders: dict[str, Path]
+) -> None:
+    called = folders[BETWEEN] / "calls.txt"
+    told = stopped(session, BETWEEN, folders[BETWEEN], called.exists)
     assert told["left"] == (["success"], 3, 0), "the delete is counted, nothing is written"
     assert told["finished"] == (["success"], -1, 1)
     assert called.read_text() == "g\n", "and not called again"
 
 
 def test_case_134_after_the_barrier_the_epoch_stays_uncertain(
-    session: Session, tmp_path: Path
+    session: Session, folders: dict[str, Path]
 ) -> None:
-    told = stopped(session, tmp_path, "kafka_4_4", (tmp_path / "calls.txt").exists)
+    folder = folders[UNCERTAIN]
+    told = stopped(session, UNCERTAIN, folder, (folder / "calls.txt").exists)
     assert told["left"] == (["success"], -2, 0)
     assert told["finished"] == (["success"], -1, 1)
 

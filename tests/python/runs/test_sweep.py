@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, rows, with_clusters
+from spark_support import dying_at, fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.session import Session
@@ -18,6 +18,8 @@ from moldau.runs.session import Session
 DAY_MS = 86_400_000
 AT_MS = 1_800_000_000_000
 RULE_SETS = {"swept draft": "kip_1331_draft", "swept 4.4": "kafka_4_4"}
+# cluster -> which of the batches that come after the sweep, load by load
+RETURNING = {"in order": (0, 1), "reversed": (1, 0), "at once": (2,)}
 Told = dict[str, Any]
 
 
@@ -79,8 +81,32 @@ def tombstones(session: Session, cluster: str) -> list[tuple[Any, ...]]:
     )
 
 
+def log_of(*groups: str) -> Log:
+    """Simple groups, each with an offset that is long due."""
+    log = Log()
+    for group in groups:
+        log.commit(group, at_ms=AT_MS - 30 * DAY_MS)
+    return log
+
+
+def gated_log() -> Log:
+    log = Log()
+    log.streams("fail-g", stored=4)
+    log.commit("simple", "due", at_ms=AT_MS - 30 * DAY_MS)
+    log.commit("simple", "young", at_ms=AT_MS - DAY_MS)
+    return log
+
+
+def returning_log() -> Log:
+    log = Log()
+    log.streams("g")
+    log.classic("k")
+    return log
+
+
 @pytest.fixture(scope="module")
 def swept(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """All clusters of this file, folded at once; the first sweep is about most of them."""
     folder = tmp_path_factory.mktemp("descriptions")
     clusters = {
         name: f"{{authority: moldau, ruleset: {{groups: {ruleset}}}, {plugin_yml(folder)}}}"
@@ -88,18 +114,40 @@ def swept(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
     }
     clusters["swept, no plugin"] = "{authority: moldau}"
     clusters["the broker sweeps"] = "{}"
-    session = with_clusters(session, clusters)
+    healing = tmp_path_factory.mktemp("scripted")
+    scripted = f"{{name: scripted, folder: {healing}, failing: fail}}"
+    others = {
+        "saved": "{authority: moldau}",
+        **dict.fromkeys(RETURNING, f"{{authority: moldau, {plugin_yml(folder)}}}"),
+        "relieved": "{authority: moldau}",
+        "gated": f"{{authority: moldau, plugin: {scripted}}}",
+    }
+    session = with_clusters(session, clusters | others)
     log = group_log()
-    fold_records(session, {name: log.records for name in clusters})
-    told: Told = {"session": session, "clusters": clusters, "log": log}
-    told["first"] = decide(session, "sweep", list(clusters), AT_MS, is_dry_run=False)
-    told["states"] = {name: states(session, name) for name in clusters}
-    told["offsets"] = {name: live_offsets(session, name) for name in clusters}
+    logs = dict.fromkeys(clusters, log) | dict.fromkeys(RETURNING, returning_log())
+    logs |= {"saved": log_of("g", "other"), "relieved": log_of("simple"), "gated": gated_log()}
+    fold_records(session, {name: one.records for name, one in logs.items()})
+    told: Told = {"session": session, "clusters": clusters, "log": log, "healing": healing}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("moldau.runs.decide.die_at", lambda point: commit_again(session, point))
+        of_first = [*clusters, "saved", *RETURNING]
+        told["first"] = decide(session, "sweep", of_first, AT_MS, is_dry_run=False)
+    told["states"] = {name: states(session, name) for name in of_first}
+    told["offsets"] = {name: live_offsets(session, name) for name in of_first}
     told["tombstones"] = {name: tombstones(session, name) for name in clusters}
     decide(session, "cycle", list(clusters), AT_MS + 1, is_dry_run=False)
     told["second"] = decide(session, "sweep", list(clusters), AT_MS + 2, is_dry_run=False)
     told["later states"] = {name: states(session, name) for name in clusters}
     return told
+
+
+def commit_again(session: Session, point: str) -> None:
+    """Another writer: a commit of `saved` comes between decision and sweep."""
+    if point == "after_decide":
+        session.spark.sql(
+            "update state.group_offsets set commit_log_offset = 7, committed_offset = 8 "
+            "where cluster_id = 'saved' and group_id = 'g'"
+        )
 
 
 def test_offsets_go_and_the_gate_holds_the_group(swept: Told) -> None:
@@ -136,8 +184,9 @@ def test_what_went_is_in_the_history(swept: Told) -> None:
         ("simple", "t", 0, 5, "sweep"),
         ("simple, one left", "aged", 0, 5, "sweep"),
     ]
-    assert swept["first"].counts["groups_removed"] == 3 + 3 + 4
-    assert swept["first"].counts["offsets_removed"] == 3 * 5
+    of_others = {"saved": 1, **dict.fromkeys(RETURNING, 2)}
+    assert swept["first"].counts["groups_removed"] == 3 + 3 + 4 + sum(of_others.values())
+    assert swept["first"].counts["offsets_removed"] == 3 * 5 + 1
 
 
 def test_nothing_is_removed_where_the_broker_is_in_charge(swept: Told) -> None:
@@ -182,45 +231,17 @@ def test_what_the_sweep_removed_is_revived_by_a_later_record_only(swept: Told) -
     assert by == [("161 not stored", "sweep"), ("simple", None)]
 
 
-def test_a_commit_between_decision_and_sweep_saves_the_offset_and_the_group(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = with_clusters(session, {"saved": "{authority: moldau}"})
-    log = Log()
-    log.commit("g", at_ms=AT_MS - 30 * DAY_MS)
-    log.commit("other", at_ms=AT_MS - 30 * DAY_MS)
-    fold_records(session, {"saved": log.records})
-
-    def another_writer(point: str) -> None:
-        if point == "after_decide":
-            session.spark.sql(
-                "update state.group_offsets set commit_log_offset = 7, committed_offset = 8 "
-                "where cluster_id = 'saved' and group_id = 'g'"
-            )
-
-    monkeypatch.setattr("moldau.runs.decide.die_at", another_writer)
-    decide(session, "sweep", ["saved"], AT_MS, is_dry_run=False)
-    assert live_offsets(session, "saved") == {("g", "t")}
-    assert states(session, "saved") == {"g": "EMPTY", "other": "DEAD"}
+def test_a_commit_between_decision_and_sweep_saves_the_offset_and_the_group(swept: Told) -> None:
+    assert swept["offsets"]["saved"] == {("g", "t")}
+    assert swept["states"]["saved"] == {"g": "EMPTY", "other": "DEAD"}
 
 
 def test_what_was_removed_is_recorded_though_the_authority_was_withdrawn_before_the_run_ended(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    swept: Told,
 ) -> None:
-    before = with_clusters(session, {"relieved": "{authority: moldau}"})
-    log = Log()
-    log.commit("simple", at_ms=AT_MS - 30 * DAY_MS)
-    fold_records(before, {"relieved": log.records})
-
-    def die(point: str) -> None:
-        if point == "after_clear":
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setenv("MOLDAU_FAIL_AT", "after_clear")
-        patch.setattr("moldau.runs.apply.die_at", die)
-        patch.setattr("moldau.runs.decide.die_at", die)
-        decide(before, "sweep", ["relieved"], AT_MS, is_dry_run=False)
+    session = swept["session"]
+    with dying_at("after_clear"):
+        decide(session, "sweep", ["relieved"], AT_MS, is_dry_run=False)
     assert states(session, "relieved") == {"simple": "DEAD"}
     [run] = finish_interrupted_runs(with_clusters(session, {"relieved": "{authority: broker}"}))
     assert (run.counts["offsets_removed"], run.counts["groups_removed"]) == (1, 1)
@@ -230,15 +251,9 @@ def test_what_was_removed_is_recorded_though_the_authority_was_withdrawn_before_
     ]
 
 
-def test_the_gate_tells_what_it_waits_for_and_opens(session: Session, tmp_path: Path) -> None:
+def test_the_gate_tells_what_it_waits_for_and_opens(swept: Told) -> None:
     """A run of both kinds at one instant: the sweep sees what the cycle released."""
-    plugin = f"{{name: scripted, folder: {tmp_path}, failing: fail}}"
-    session = with_clusters(session, {"gated": f"{{authority: moldau, plugin: {plugin}}}"})
-    log = Log()
-    log.streams("fail-g", stored=4)
-    log.commit("simple", "due", at_ms=AT_MS - 30 * DAY_MS)
-    log.commit("simple", "young", at_ms=AT_MS - DAY_MS)
-    fold_records(session, {"gated": log.records})
+    session = swept["session"]
     for at_ms in (AT_MS, AT_MS + 1):
         decide(session, "cycle", ["gated"], at_ms, is_dry_run=False)
         decide(session, "sweep", ["gated"], at_ms, is_dry_run=False)
@@ -250,26 +265,18 @@ def test_the_gate_tells_what_it_waits_for_and_opens(session: Session, tmp_path: 
     preview = f"select group_id from marts.cleanup_preview {of_cluster} order by 1"
     assert rows(session, preview) == [("fail-g",), ("simple",)]
 
-    (tmp_path / "healed").touch()
+    (swept["healing"] / "healed").touch()
     for kind in ("cycle", "sweep"):
         decide(session, kind, ["gated"], AT_MS + 2, is_dry_run=False)
     assert states(session, "gated") == {"fail-g": "DEAD", "simple": "EMPTY"}
     assert rows(session, f"{held} {of_cluster}") == []
 
 
-def test_what_comes_after_a_sweep_may_be_loaded_in_any_order(
-    session: Session, tmp_path: Path
-) -> None:
+def test_what_comes_after_a_sweep_may_be_loaded_in_any_order(swept: Told) -> None:
     """The group came back and went again, by the broker."""
-    loads = {"in order": (0, 1), "reversed": (1, 0), "at once": (2,)}
-    yml = f"{{authority: moldau, {plugin_yml(tmp_path)}}}"
-    session = with_clusters(session, dict.fromkeys(loads, yml))
-    log = Log()
-    log.streams("g")
-    log.classic("k")
+    session, log = swept["session"], returning_log()
+    assert swept["states"]["at once"] == {"g": "DEAD", "k": "DEAD"}
     before = len(log.records)
-    fold_records(session, {name: log.records for name in loads})
-    decide(session, "sweep", list(loads), AT_MS, is_dry_run=False)
     for group in ("g", "k"):
         log.commit(group, "t2", at_ms=AT_MS)
     parted = len(log.records)
@@ -279,9 +286,9 @@ def test_what_comes_after_a_sweep_may_be_loaded_in_any_order(
     log.add(log.group_key("k", 2), None)
     batches = (log.records[before:parted], log.records[parted:], log.records[before:])
     for step in range(2):
-        coming = {n: batches[which[step]] for n, which in loads.items() if step < len(which)}
+        coming = {n: batches[which[step]] for n, which in RETURNING.items() if step < len(which)}
         fold_records(session, coming)
-    for name in loads:
+    for name in RETURNING:
         assert states(session, name) == {"g": "DEAD", "k": "DEAD"}, name
         assert rows(
             session,

@@ -128,36 +128,43 @@ def test_time_alone_makes_a_decision_due(runs: Session) -> None:
     assert lag(runs, "tier runs", "old") == (100, 200, 200)
 
 
-def test_a_run_that_was_killed_before_it_recorded_ends_as_an_undisturbed_one(
-    runs: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Killed(Exception):
-        pass
+class Killed(Exception):
+    pass
+
+
+@pytest.fixture(scope="module")
+def twins(runs: Session) -> dict[str, Any]:
+    """Two clusters of one topic: the run of one is killed before it records and then finished."""
+    told: dict[str, Any] = {}
 
     def die(*_: object) -> None:
         raise Killed
 
-    twins = {name: [tiered("t", partition(), copied("s0", 0, 0))] for name in ("killed", "whole")}
-    session = with_clusters(runs, {name: "{}" for name in twins})
-    fold_tiers(session, twins)
-    decide(session, "tiers", ["whole"], NOW_MS, is_dry_run=False)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
+    topics = {name: [tiered("t", partition(), copied("s0", 0, 0))] for name in ("killed", "whole")}
+    session = with_clusters(runs, {name: "{}" for name in topics})
+    fold_tiers(session, topics)
+    told["writes"] = writes(session, "tiers", "whole", NOW_MS)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
         patch.setattr("moldau.runs.decide.close_run", die)
         decide(session, "tiers", ["killed"], NOW_MS, is_dry_run=False)
     finish_interrupted_runs(session)
+    return told
+
+
+def test_a_run_that_was_killed_before_it_recorded_ends_as_an_undisturbed_one(
+    runs: Session, twins: dict[str, Any]
+) -> None:
     hidden = ["run_id", "changed_in_run_id", "measured_at"]
     for table in ("decisions.upload_candidates", "decisions.delete_candidates", "marts.tier_lag"):
-        without = [name for name in hidden if name in session.spark.table(table).columns]
-        found = contents(session, table, without, "cluster_id in ('killed', 'whole')")
+        without = [name for name in hidden if name in runs.spark.table(table).columns]
+        found = contents(runs, table, without, "cluster_id in ('killed', 'whole')")
         assert found["killed"] == found["whole"] != [], table
     changes = "select count(*) from history.decision_changes where cluster_id ="
-    assert rows(session, f"{changes} 'killed'") == rows(session, f"{changes} 'whole'") != [(0,)]
+    assert rows(runs, f"{changes} 'killed'") == rows(runs, f"{changes} 'whole'") != [(0,)]
 
 
-def test_what_a_run_of_tiers_writes(runs: Session) -> None:
-    session = with_clusters(runs, {"tier costs": "{}"})
-    fold_tiers(session, {"tier costs": [tiered("t", partition(), copied("s0", 0, 0))]})
-    assert writes(session, "tiers", "tier costs", NOW_MS) == {
+def test_what_a_run_of_tiers_writes(twins: dict[str, Any]) -> None:
+    assert twins["writes"] == {
         "decisions.upload_candidates": 1,
         "decisions.delete_candidates": 1,
         "history.tier_lag": 1,
