@@ -223,13 +223,15 @@ def ask_models(session: Session, clusters: Sequence[str], at_ms: int) -> None:
     session.make_views("int_groups__decisions_reasoned")
 
 
-def dbt_tests_pass(session: Session, *selected: str, views_under: str = "models") -> None:
-    """dbt's tests of a selection, on the tables as they are and the views that they look at."""
+def make_all_views(session: Session, under: str = "models") -> None:
+    """The views and lists of a run, on the tables as they are."""
     open_run(session, Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms()))
     kinds = ("view", "run_list")
-    session.dbt(
-        "run", "--select", *(f"config.materialized:{kind},path:{views_under}" for kind in kinds)
-    )
+    session.dbt("run", "--select", *(f"config.materialized:{kind},path:{under}" for kind in kinds))
+
+
+def dbt_tests_pass(session: Session, *selected: str) -> None:
+    """dbt's tests of a selection, on the tables and views that are there."""
     failed = ""
     try:
         session.dbt("test", "--select", *selected)

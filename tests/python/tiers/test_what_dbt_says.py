@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_support import dbt_tests_pass
+from spark_support import dbt_tests_pass, make_all_views
 
 from moldau.runs.session import Session
 
@@ -10,4 +10,5 @@ from moldau.runs.session import Session
 def test_every_data_test_of_tiers_passes(session: Session) -> None:
     folders = ("marts", "intermediate", "state")
     tests = (f"test_type:data,path:models/{folder}/tiers" for folder in folders)
-    dbt_tests_pass(session, *tests, views_under="models/intermediate/tiers")
+    make_all_views(session, "models/intermediate/tiers")
+    dbt_tests_pass(session, *tests)
