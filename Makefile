@@ -11,7 +11,7 @@ export UV_SYSTEM_CERTS := 1
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/.ready ## make .venv from the lock file and resolve the jars, once
+setup: .venv/.ready ## make .venv from the lock file, resolve the jars and compile the marts, once
 
 .venv/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { echo "moldau needs Python 3.11 or 3.12: PYTHON=/path/to/python3.11 make setup" >&2; exit 1; }
@@ -20,6 +20,7 @@ setup: .venv/.ready ## make .venv from the lock file and resolve the jars, once
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
 	$(BIN)/uv pip install --quiet --no-deps -e .
 	ln -sfn "$$($(BIN)/python -m moldau.engine.jars)" .jars
+	$(BIN)/python -m moldau.reading.views
 	@touch $@
 
 demo: setup ## the main job on the bundled capture of a real broker

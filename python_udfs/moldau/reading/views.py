@@ -174,3 +174,7 @@ def _typed(sql: str, mart: Table | None) -> str:
         for column in mart.columns
     )
     return f"select {columns} from ({sql})"
+
+
+if __name__ == "__main__":
+    _views()
