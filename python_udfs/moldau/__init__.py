@@ -21,12 +21,13 @@ def connect(warehouse: str | Path = "warehouse") -> SparkSession:
     """
     from moldau.engine.spark import start
     from moldau.reading.spark_views import make_marts
-    from moldau.warehouse.contracts import marts
-    from moldau.warehouse.create import check, register
+    from moldau.warehouse.catalog import register
+    from moldau.warehouse.contracts import marts, tables
+    from moldau.warehouse.create import check
 
     folder = Path(warehouse).resolve()
     check(folder)
     spark = start(folder)
-    register(spark, folder)
+    register(spark, folder, tables())
     make_marts(spark, folder, marts())
     return spark

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from moldau.cli.options import pass_settings
-from moldau.cli.sessions import session_for, wait_option
+from moldau.cli.sessions import held_for, wait_option
 from moldau.settings import Settings
 
 
@@ -20,9 +20,14 @@ def init(settings: Settings, wait: float) -> None:
       moldau init --warehouse ./warehouse
     """
     from moldau.warehouse.contracts import tables
-    from moldau.warehouse.create import is_initialised
+    from moldau.warehouse.create import create, is_initialised
+    from moldau.warehouse.seeds import seed
 
     was_there = is_initialised(settings.warehouse)
-    with session_for(settings, "moldau init", wait) as session:
+    with held_for(settings, "moldau init", wait) as held:
+        held.lock(settings)
+        warehouse = settings.warehouse.resolve()
+        create(warehouse)
+        seed(warehouse)
         verb = "has" if was_there else "now has"
-        click.echo(f"the warehouse {session.warehouse} {verb} {len(tables())} tables")
+        click.echo(f"the warehouse {warehouse} {verb} {len(tables())} tables")

@@ -15,7 +15,9 @@ from moldau.reading.tables import require_warehouse
 from moldau.reading.values import visible
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
+from moldau.warehouse.create import is_initialised
 from moldau.warehouse.damage import UnreadableError, find_damage
+from moldau.warehouse.schema import present_schema, read_schema
 
 _LISTED = 10
 
@@ -40,8 +42,7 @@ def examine(warehouse: Path) -> Iterator[Finding]:
         return
     yield from _lock_and_loads(warehouse)
     yield from _set_aside(warehouse)
-    yield from _tables(warehouse)
-    for check in (_share_groups, _unreadable, _undecodable):
+    for check in (_tables, _share_groups, _unreadable, _undecodable):
         try:
             yield from check(warehouse)
         except MoldauError as error:
@@ -94,16 +95,22 @@ def _set_aside(warehouse: Path) -> Iterator[Finding]:
 def _tables(warehouse: Path) -> Iterator[Finding]:
     from moldau.warehouse.contracts import tables
 
+    schema = read_schema(warehouse) if is_initialised(warehouse) else present_schema()
+    is_earlier = schema != present_schema()
+    if is_earlier:
+        told = "of an earlier version of moldau: the next command that writes lets it grow up"
+        yield Finding("schema", True, told)
+    wanted = [t for t in tables().values() if not is_earlier or t.full_name in schema.tables]
     whole = 0
-    for table in tables().values():
+    for table in wanted:
         try:
-            damage = find_damage(warehouse, table)
+            damage = find_damage(warehouse, table, is_earlier)
         except UnreadableError as error:
             damage = str(error)
         if damage:
             yield Finding("table", False, damage)
         whole += damage is None
-    yield Finding("table", True, f"{whole} of {len(tables())} tables are present and whole")
+    yield Finding("table", True, f"{whole} of {len(wanted)} tables are present and whole")
 
 
 def _share_groups(warehouse: Path) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from moldau.errors import MoldauError
 from moldau.reading.spark_views import make_marts
 from moldau.reading.tables import existing_relations, existing_tables, mentioned
 from moldau.reading.views import tables_under
-from moldau.warehouse.create import register_table
+from moldau.warehouse.catalog import register
 from moldau.warehouse.sizes import state_bytes
 
 _READING = ("select", "with", "from", "table", "values", "show", "describe", "desc", "explain")
@@ -39,9 +39,7 @@ def ask_spark(
     from pyspark.errors import PySparkException
 
     try:
-        for name in existing:
-            if name in names or name in needed:
-                register_table(session, warehouse.resolve(), *name.split(".", 1))
+        register(session, warehouse.resolve(), {*names, *needed} & set(existing))
         make_marts(session, warehouse.resolve(), asked, at_ms)
         # the same tables, but no setting and no function of a run: `call_plugin` calls a plugin
         apart = session.newSession()

@@ -19,6 +19,7 @@ from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import IDLE, LOADS, RUNS, SEEDED
+from moldau.warehouse.schema import NUMBER, read_schema
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def _is_in_order(warehouse: Path, tables: Sequence[str]) -> bool:
     seeded = warehouse / SEEDED
     return (
         not owed
+        and read_schema(warehouse).number == NUMBER
         and seeded.exists()
         and seeded.read_text() == seeds_digest()
         and all(warehouse.joinpath(*table.split("."), "_delta_log").is_dir() for table in tables)

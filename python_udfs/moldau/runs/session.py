@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.engine import spark as engine
 from moldau.engine.dbt import dbt, helpers_under, parse_early
-from moldau.project import seeds_digest
 from moldau.reading.spark_views import make_marts
 from moldau.reading.tables import mentioned
 from moldau.settings import Settings
-from moldau.warehouse.contracts import marts
+from moldau.warehouse.catalog import register, register_database
+from moldau.warehouse.contracts import marts, tables
 from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
-from moldau.warehouse.paths import SEEDED
+from moldau.warehouse.paths import LISTS
+from moldau.warehouse.seeds import seed
 from moldau.warehouse.sizes import state_bytes
 
 if TYPE_CHECKING:
@@ -77,20 +78,22 @@ def open_session(
 
 
 def start_session(settings: Settings, bytes_coming: int | None = None) -> Session:
-    """Start Spark, make or register the tables, finish what was interrupted.
+    """Make the tables, start Spark, finish what was interrupted.
 
     `bytes_coming`: what one command brings; None = many may follow. The warehouse is locked by
     the caller.
     """
     warehouse = settings.warehouse.resolve()
     parse_early(warehouse)
+    create(warehouse)
+    seed(warehouse)
     work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
     is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
     spark = engine.start(warehouse, is_brief)
     engine.choose_codegen(spark, 0)
-    made = create(spark, warehouse)
+    register_database(spark, "run", warehouse / LISTS)
+    register(spark, warehouse, tables())
     session = Session(settings, warehouse, spark)
-    seed(session, is_lost=any(table.database == "seeds" for table in made))
     finish_interrupted_work(session)
     return session
 
@@ -102,12 +105,3 @@ def finish_interrupted_work(session: Session) -> None:
 
     finish_interrupted(session)
     session.finished += finish_interrupted_runs(session)
-
-
-def seed(session: Session, is_lost: bool) -> None:
-    """Load the look-up tables again when their files differ from what was loaded last."""
-    digest = seeds_digest()
-    marker = session.warehouse / SEEDED
-    if is_lost or not marker.exists() or marker.read_text() != digest:
-        session.dbt("seed")
-        marker.write_text(digest)

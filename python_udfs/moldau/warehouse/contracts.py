@@ -6,6 +6,7 @@ and constraints stand there once, and both `init` and dbt read them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -104,7 +105,7 @@ def _table(database: str, entry: dict[str, Any]) -> Table:
     return Table(
         database=database,
         name=config.get("alias", entry["name"]),
-        description=" ".join(entry.get("description", "").split()),
+        description=_description(entry),
         primary_key=tuple(meta.get("primary_key", ())),
         checks=dict(meta.get("checks", {})),
         properties={key: str(value) for key, value in meta.get("properties", {}).items()},
@@ -114,8 +115,21 @@ def _table(database: str, entry: dict[str, Any]) -> Table:
                 name=column["name"],
                 data_type=column["data_type"],
                 is_nullable=all(c["type"] != "not_null" for c in column.get("constraints", [])),
-                description=" ".join(column.get("description", "").split()),
+                description=_description(column),
             )
             for column in entry.get("columns", [])
         ),
     )
+
+
+def _description(entry: dict[str, Any]) -> str:
+    """In one line, with the words of the glossary where it refers to them, as dbt puts them in."""
+    told = str(entry.get("description", ""))
+    text = re.sub(r"{{ doc\('(\w+)'\) }}", lambda found: _glossary()[str(found[1])], told)
+    return " ".join(text.split())
+
+
+@cache
+def _glossary() -> dict[str, str]:
+    text = (ROOT / "models" / "glossary.md").read_text()
+    return dict(re.findall(r"{% docs (\w+) %}(.*?){% enddocs %}", text, re.DOTALL))

@@ -1,134 +1,112 @@
-"""Make the warehouse's tables and tell Spark's in-memory catalog where they lie.
+"""Make the warehouse's tables, and let those of an earlier version grow up. No JVM is needed.
 
-A table is created in one atomic statement with its constraints. A table of state that is missing
-or damaged is named and refused, never made anew over what is left; marts hold nothing of their
-own and are.
+A table is made with its constraints in a folder of its own, and renamed into place. A table of
+state that is missing or damaged is named and refused, never made anew over what is left; look-up
+tables hold nothing of their own and are.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.warehouse.contracts import Table, tables
 from moldau.warehouse.damage import find_damage, open_table
-from moldau.warehouse.paths import RUNS
+from moldau.warehouse.delta_log import write_commit
+from moldau.warehouse.metadata import DERIVED, changes, misfit, new_table
+from moldau.warehouse.paths import NEW, RUNS
+from moldau.warehouse.schema import present_schema, read_schema, write_schema
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-DERIVED = ("marts", "seeds")  # rebuilt from the rest, so they may be made anew
+_ADVICE = "nothing was changed: make a new warehouse and load again"
 
 
 def is_initialised(warehouse: Path) -> bool:
     return (warehouse / "state" / "runs" / "_delta_log").is_dir()
 
 
-def create(spark: SparkSession, warehouse: Path) -> list[Table]:
-    """Create what is missing of a new warehouse; on one that exists, only register.
+def create(warehouse: Path) -> list[Table]:
+    """Make every table of a new warehouse; of one that exists those that it may lack.
 
-    Gives the tables that were made: of a warehouse that exists those that can be rebuilt.
+    Those are the ones that can be rebuilt, and those that an earlier version did not have; its
+    other tables gain and lose what their contracts do. Gives the tables that were made. MoldauError
+    if the warehouse is of a later version, or a table is damaged or lost: nothing was changed then.
     """
-    is_new = not is_initialised(warehouse)
+    must_exist: Collection[str] = ()
+    is_present = False
+    if is_initialised(warehouse):
+        found = read_schema(warehouse)
+        must_exist, is_present = found.tables, found == present_schema()
+    there: list[Table] = []
+    missing: list[Table] = []
+    for table in tables().values():
+        folder = _folder(warehouse, table)
+        is_derived = table.database in DERIVED
+        damage = find_damage(warehouse, table, is_earlier=not (is_present or is_derived))
+        if damage and not is_derived and (folder.exists() or table.full_name in must_exist):
+            raise MoldauError(damage)
+        (missing if damage else there).append(table)
+    if not is_present:
+        _grow_up(warehouse, there)
     (warehouse / RUNS).mkdir(parents=True, exist_ok=True)  # where a plain dbt run looks
-    for schema in [*dict.fromkeys(table.database for table in tables().values()), "run"]:
-        folder = warehouse / ("_moldau/run" if schema == "run" else schema)
-        spark.sql(f"create schema if not exists {schema} location '{_quoted(folder)}'")
-    # state.runs is made last: its presence says that the others are there
-    ordered = sorted(tables().values(), key=lambda table: table.full_name == "state.runs")
-    return [
-        table
-        for table in ordered
-        if _is_made(spark, warehouse, table, may_create=is_new or table.database in DERIVED)
-    ]
+    _make(warehouse, missing)
+    if not is_present:
+        write_schema(warehouse)
+    return missing
 
 
 def check(warehouse: Path) -> None:
     """Raise MoldauError when there is no warehouse, or when a table is missing or damaged."""
     if not is_initialised(warehouse):
         raise MoldauError(f"{warehouse} is not a warehouse: `moldau init` creates one")
+    if read_schema(warehouse) != present_schema():
+        raise MoldauError(
+            f"{warehouse} is of an earlier version of moldau: `moldau init` lets it grow up"
+        )
     for table in tables().values():
         damage = find_damage(warehouse, table)
         if damage:
             raise MoldauError(damage)
 
 
-def register(spark: SparkSession, warehouse: Path) -> None:
-    """Register every table of a warehouse that exists; nothing is created."""
-    for table in tables().values():
-        register_table(spark, warehouse, table.database, table.name)
+def _make(warehouse: Path, missing: list[Table]) -> None:
+    """Beside the warehouse's tables first: whoever is killed leaves none that is half made."""
+    new = warehouse / NEW
+    shutil.rmtree(new, ignore_errors=True)
+    for table in missing:
+        folder = new / table.database / table.name
+        (folder / "_delta_log").mkdir(parents=True)
+        write_commit(folder, 0, new_table(table))
+    # state.runs comes last: its presence says that the others are there
+    for table in sorted(missing, key=lambda table: table.full_name == "state.runs"):
+        place = _folder(warehouse, table)
+        place.parent.mkdir(exist_ok=True)
+        if place.exists():
+            shutil.rmtree(place)  # what was left of one that can be rebuilt
+        (new / table.database / table.name).rename(place)
+    shutil.rmtree(new, ignore_errors=True)
 
 
-def register_table(spark: SparkSession, warehouse: Path, database: str, name: str) -> None:
-    folder = warehouse / database
-    spark.sql(f"create schema if not exists {database} location '{_quoted(folder)}'")
-    spark.sql(
-        f"create table if not exists {database}.{name} using delta "
-        f"location '{_quoted(folder / name)}'"
-    )
+def _grow_up(warehouse: Path, there: list[Table]) -> None:
+    """Let the tables of an earlier version follow the contracts of this one.
+
+    A column that no contract has any more is dropped from sight: its values stay in the files
+    until these are rewritten. Whoever is killed leaves what the next command goes on with.
+    """
+    commits = []
+    for table in there:
+        folder = _folder(warehouse, table)
+        opened = open_table(folder)
+        has_rows = bool(opened.file_uris())
+        if has_rows and (why := misfit(table, opened)):
+            raise MoldauError(f"{warehouse} is of an earlier version, and {why}; {_ADVICE}")
+        if actions := changes(table, opened, has_rows):
+            commits.append((folder, opened.version() + 1, actions))
+    for commit in commits:
+        write_commit(*commit)
+    shutil.rmtree(warehouse / "marts", ignore_errors=True)  # views since
 
 
-def _is_made(spark: SparkSession, warehouse: Path, table: Table, may_create: bool) -> bool:
-    """Register the table; true when it had to be made first."""
-    folder = warehouse / table.database / table.name
-    damage = find_damage(warehouse, table)
-    if damage and table.database in DERIVED:
-        if folder.exists():
-            shutil.rmtree(folder)
-    elif damage and (folder.exists() or not may_create):
-        raise MoldauError(damage)
-    if folder.exists():
-        register_table(spark, warehouse, table.database, table.name)
-        if table.database not in DERIVED:
-            _drop_checks_of_before(spark, folder, table)
-        return False
-    spark.sql(create_statement(table, folder))
-    return True
-
-
-def _drop_checks_of_before(spark: SparkSession, folder: Path, table: Table) -> None:
-    """A check that an earlier version made and this one does not have would stop its writes."""
-    prefix = "delta.constraints."
-    properties = open_table(folder).metadata().configuration
-    found = {name.removeprefix(prefix) for name in properties if name.startswith(prefix)}
-    for name in sorted(found - {name.lower() for name in table.checks}):
-        spark.sql(f"alter table {table.full_name} drop constraint `{name}`")
-
-
-def create_statement(table: Table, folder: Path) -> str:
-    columns = ", ".join(
-        f"{column.name} {column.data_type}"
-        + ("" if column.is_nullable else " not null")
-        + f" comment '{_escaped(column.description)}'"
-        for column in table.columns
-    )
-    properties = {f"delta.constraints.{name}": check for name, check in table.checks.items()}
-    properties |= {
-        "delta.checkpointInterval": "50",
-        "delta.enableDeletionVectors": "false",  # until a merge finds the table big
-    }
-    properties |= _statistics(table) | table.properties
-    settings = ", ".join(f"'{key}' = '{_escaped(value)}'" for key, value in properties.items())
-    return (
-        f"create table if not exists {table.full_name} ({columns}) using delta "
-        f"location '{_quoted(folder)}' comment '{_escaped(table.description)}' "
-        f"tblproperties ({settings})"
-    )
-
-
-def _statistics(table: Table) -> dict[str, str]:
-    """Files are pruned by key and by run only; to gather more costs a third of every write."""
-    keys = [c.name for c in table.columns if c.name in table.primary_key or "run_id" in c.name]
-    if table.database in DERIVED or not keys:
-        return {"delta.dataSkippingNumIndexedCols": "0"}
-    return {"delta.dataSkippingStatsColumns": ",".join(keys)}
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _quoted(path: Path) -> str:
-    return _escaped(str(path))
+def _folder(warehouse: Path, table: Table) -> Path:
+    return warehouse / table.database / table.name

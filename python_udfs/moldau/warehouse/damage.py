@@ -36,12 +36,12 @@ class UnreadableError(MoldauError):
     """The machine did not let a table be looked at: whether it is whole is not known."""
 
 
-def find_damage(warehouse: Path, table: Table) -> str | None:
+def find_damage(warehouse: Path, table: Table, is_earlier: bool = False) -> str | None:
     """One line that names table, file and what can be done; None = the table is whole.
 
     Looks at the log since its last checkpoint, at the presence of every file of the current
-    version, and at names and types of the columns. A few milliseconds for a small table.
-    UnreadableError if that cannot be looked at.
+    version, and at names and types of the columns; `is_earlier`: an earlier version of moldau made
+    them. A few milliseconds for a small table. UnreadableError if that cannot be looked at.
     """
     folder = warehouse / table.database / table.name
     with looking_at(folder):
@@ -53,7 +53,9 @@ def find_damage(warehouse: Path, table: Table) -> str | None:
         if wrong is None:
             try:
                 opened = open_table(folder)
-                wrong = missing_file(opened) or _other_columns(opened, table)
+                wrong = missing_file(opened) or (
+                    None if is_earlier else _other_columns(opened, table)
+                )
             except DamagedError as error:
                 wrong = str(error)
     return wrong and f"{table.full_name} in {folder} is damaged: {wrong}; {_ADVICE}"
@@ -135,7 +137,7 @@ def missing_file(table: DeltaTable) -> str | None:
 def _other_columns(opened: DeltaTable, table: Table) -> str | None:
 
     fields = json.loads(opened.schema().to_json())["fields"]
-    found = {field["name"]: _spark_type(field["type"]) for field in fields}
+    found = {field["name"]: spark_type(field["type"]) for field in fields}
     expected = {column.name: _normal(column.data_type) for column in table.columns}
     if found == expected:
         return None
@@ -149,17 +151,17 @@ def _other_columns(opened: DeltaTable, table: Table) -> str | None:
     return f"other columns than this version of moldau has ({', '.join(differences)})"
 
 
-def _spark_type(delta: Any) -> str:
+def spark_type(delta: Any) -> str:
     """Spark's name of a type of Delta's schema JSON."""
     if isinstance(delta, str):
         return _SPARK_NAMES.get(delta, delta)
     match delta["type"]:
         case "array":
-            return f"array<{_spark_type(delta['elementType'])}>"
+            return f"array<{spark_type(delta['elementType'])}>"
         case "map":
-            return f"map<{_spark_type(delta['keyType'])},{_spark_type(delta['valueType'])}>"
+            return f"map<{spark_type(delta['keyType'])},{spark_type(delta['valueType'])}>"
         case _:
-            fields = (f"{f['name']}:{_spark_type(f['type'])}" for f in delta["fields"])
+            fields = (f"{f['name']}:{spark_type(f['type'])}" for f in delta["fields"])
             return f"struct<{','.join(fields)}>"
 
 

@@ -7,12 +7,15 @@ refuses both, so the files are checked before anything opens the table.
 from __future__ import annotations
 
 import json
+import os
 import re
 from base64 import b85decode
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+from moldau.warehouse.durable import fsync
 
 _COMMIT = re.compile(r"(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.")
@@ -61,6 +64,23 @@ def read_log_tail(folder: Path) -> LogTail:
                 if _vector_file(remove) == deletion_vectors.get(path):
                     deletion_vectors.pop(path, None)
     return LogTail(last, frozenset(name for name in deletion_vectors.values() if name))
+
+
+def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> None:
+    """Commit these actions to the table in `folder`: all of them, or none.
+
+    FileExistsError if another writer has made that version.
+    """
+    commit = folder / "_delta_log" / f"{version:020d}.json"
+    unfinished = commit.with_name(f".{commit.name}.unfinished")
+    lines = "".join(json.dumps(action, ensure_ascii=False) + "\n" for action in actions)
+    unfinished.write_text(lines, encoding="utf-8")
+    fsync(unfinished)
+    try:
+        os.link(unfinished, commit)  # unlike a rename it replaces nothing
+    finally:
+        unfinished.unlink()
+    fsync(commit.parent)
 
 
 def _last_checkpoint(names: dict[str, Path]) -> int | None:

@@ -24,6 +24,10 @@ class NotUnderstood(Exception):
     """What is wrong with a note, in one line."""
 
 
+class OtherVersion(NotUnderstood):
+    """The note is whole, and of a moldau that writes it in another form."""
+
+
 def write_note(path: Path, content: Any) -> None:
     """Write a dataclass (or a mapping of its fields) durably, with the version."""
     fields = TypeAdapter(type(content)).dump_python(content, mode="json")
@@ -43,7 +47,7 @@ def read_note(path: Path, kind: type[Note]) -> Note:
         raise NotUnderstood("it is no JSON object")
     version = content.pop("version", VERSION)
     if version != VERSION:
-        raise NotUnderstood(f"it has version {version!r}, and this moldau writes {VERSION}")
+        raise OtherVersion(f"it has version {version!r}, and this moldau writes {VERSION}")
     try:
         return TypeAdapter(kind).validate_json(json.dumps(content))
     except ValidationError as error:

@@ -32,6 +32,7 @@ from moldau.cli.sql import sql
 from moldau.cli.status import status
 from moldau.errors import MoldauError
 from moldau.warehouse.contracts import tables
+from moldau.warehouse.schema import write_schema
 
 ODD = ["a'b", 'a"b', "a\\b", "a\0b\nc", "🦀", "x" * 32_768]
 
@@ -189,6 +190,7 @@ def test_status_counts_hidden_rows_and_names_a_damaged_table(
 def test_doctor_names_what_is_to_mend(warehouse: Path, write: Write) -> None:
     for name in tables():
         write(name)
+    write_schema(warehouse)
     write("state.groups",
           {"cluster_id": "c", "group_id": "sh", "group_type": "share", "is_readable": True},
           {"cluster_id": "c", "group_id": "bad", "group_type": "classic"})  # fmt: skip

@@ -10,7 +10,6 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import Write
@@ -20,7 +19,7 @@ from moldau.errors import MoldauError
 from moldau.reading.doctor import examine
 from moldau.reading.status import read_status
 from moldau.warehouse.contracts import Column, tables
-from moldau.warehouse.create import _is_made
+from moldau.warehouse.create import create
 from moldau.warehouse.damage import (
     DamagedError,
     UnreadableError,
@@ -189,9 +188,8 @@ def test_too_many_open_files_are_no_damage(warehouse: Path) -> None:
 def test_a_seed_that_cannot_be_looked_at_is_not_made_anew(warehouse: Path, write: Write) -> None:
     write("seeds.rule_sets", {"ruleset": "r"})
     before = sorted(warehouse.rglob("*"))
-    spark: Any = None  # nothing gets so far
     with few_descriptors(0), pytest.raises(UnreadableError):
-        _is_made(spark, warehouse, tables()["seeds.rule_sets"], may_create=True)
+        create(warehouse)
     assert sorted(warehouse.rglob("*")) == before
 
 

@@ -15,9 +15,11 @@ from moldau.engine.dbt import DbtError
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.run import next_run_id
-from moldau.runs.session import Session, seed
+from moldau.runs.session import Session
+from moldau.warehouse.catalog import register
 from moldau.warehouse.create import create
 from moldau.warehouse.durable import write_durably
+from moldau.warehouse.seeds import seed
 
 AT_MS = 1_800_000_000_000
 
@@ -106,7 +108,8 @@ def test_lost_seeds_are_filled_again(session: Session) -> None:
     assert before != [(0,)]
     session.spark.sql(f"drop table {name}")
     shutil.rmtree(session.warehouse / name.replace(".", "/"))
-    made = create(session.spark, session.warehouse)
+    made = create(session.warehouse)
     assert [table.full_name for table in made] == [name]
-    seed(session, is_lost=True)
+    register(session.spark, session.warehouse, [name])
+    seed(session.warehouse)
     assert rows(session, count) == before

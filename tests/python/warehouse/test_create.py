@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import polars
 import pytest
+from deltalake import DeltaTable
 
 import moldau
 from moldau.engine.spark import start
 from moldau.errors import MoldauError
+from moldau.runs.rows import append_row
+from moldau.runs.run import Run, row_of
 from moldau.runs.session import Session
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.create import create
+from moldau.warehouse.damage import spark_type
+from moldau.warehouse.paths import SCHEMA
+from moldau.warehouse.schema import write_schema
 
 GROUP = {
     "cluster_id": "'east'",
@@ -55,24 +64,94 @@ def test_a_row_that_breaks_the_contract_is_refused(
     assert session.sql(count) == before
 
 
-def test_every_table_has_the_constraints_of_its_yaml(session: Session) -> None:
+def test_every_reader_finds_what_the_contracts_say(session: Session, tmp_path: Path) -> None:
+    create(tmp_path)
     for table in tables().values():
-        properties = {
-            row.key: row.value for row in session.sql(f"show tblproperties {table.full_name}")
-        }
-        for name, check in table.checks.items():
-            assert properties[f"delta.constraints.{name}".lower()] == check, table.full_name
-        nullable = {
-            field.name: field.nullable for field in session.spark.table(table.full_name).schema
-        }
-        assert nullable == {column.name: column.is_nullable for column in table.columns}
+        name, folder = table.full_name, tmp_path / table.database / table.name
+        told = [(c.name, plain(c.data_type), c.is_nullable, c.description) for c in table.columns]
+        place = f"delta.`{folder}`"
+        of_spark = session.spark.table(place).schema
+        assert told == [
+            (f.name, f.dataType.simpleString(), f.nullable, f.metadata.get("comment", ""))
+            for f in of_spark
+        ], name
+        [detail] = session.sql(f"describe detail {place}")
+        assert detail.description == table.description
+        for check_name, check in table.checks.items():
+            assert detail.properties[f"delta.constraints.{check_name}"] == check, name
+
+        opened = DeltaTable(str(folder))
+        found = json.loads(opened.schema().to_json())["fields"]
+        assert told == [
+            (f["name"], spark_type(f["type"]), f["nullable"], f["metadata"].get("comment", ""))
+            for f in found
+        ], name
+        assert opened.metadata().description == table.description
+
+        of_polars = polars.scan_delta(str(folder)).collect_schema()
+        assert of_polars == {c.name: polars_type(c.data_type) for c in table.columns}, name
+
+
+def plain(data_type: str) -> str:
+    return "".join(data_type.split())
+
+
+def polars_type(data_type: str) -> Any:
+    outer, _, inner = plain(data_type).removesuffix(">").partition("<")
+    match outer:
+        case "array":
+            return polars.List(polars_type(inner))
+        case "map":
+            return polars.Map(*map(polars_type, inner.split(",")))
+        case "struct":
+            pairs = [part.split(":") for part in inner.split(",")]
+            return polars.Struct({key: polars_type(kind) for key, kind in pairs})
+        case _:
+            return _OF_POLARS[outer]
+
+
+_OF_POLARS = {
+    "string": polars.String(),
+    "int": polars.Int32(),
+    "bigint": polars.Int64(),
+    "boolean": polars.Boolean(),
+    "double": polars.Float64(),
+    "binary": polars.Binary(),
+    "timestamp": polars.Datetime("us", "UTC"),
+}
+
+
+def test_look_up_tables_hold_what_dbt_seed_writes(session: Session) -> None:
+    names = [name for name in tables() if name.startswith("seeds.")]
+    written = {name: sorted(map(str, session.sql(f"select * from {name}"))) for name in names}
+    assert all(written.values())
+    session.dbt("seed")
+    assert written == {
+        name: sorted(map(str, session.sql(f"select * from {name}"))) for name in names
+    }
+
+
+def test_spark_can_turn_deletion_vectors_on(session: Session, tmp_path: Path) -> None:
+    create(tmp_path)
+    place = f"delta.`{tmp_path / 'state' / 'runs'}`"
+    append_row(tmp_path, row_of(Run("00000001-cycle", "cycle", ["east"], 1)))
+    session.spark.sql(
+        f"alter table {place} set tblproperties ('delta.enableDeletionVectors' = 'true')"
+    )
+    session.spark.sql(f"update {place} set kind = 'sweep'")
+    (tmp_path / SCHEMA).unlink()
+    create(tmp_path)
+    with pytest.raises(Exception, match=r"(?i)status_is_known"):
+        session.spark.sql(f"update {place} set status = 'odd'")
+    assert [row.kind for row in session.sql(f"select * from {place}")] == ["sweep"]
 
 
 def test_a_check_of_an_earlier_version_is_dropped(session: Session) -> None:
     """It would refuse what this version takes, and stop the warehouse for good."""
     of_before = "alter table state.groups add constraint of_before check (log_offset is not null)"
     session.spark.sql(of_before)
-    create(session.spark, session.warehouse)
+    (session.warehouse / SCHEMA).unlink()
+    create(session.warehouse)
     shown = {row.key for row in session.sql("show tblproperties state.groups")}
     assert "delta.constraints.of_before" not in shown
     assert "delta.constraints.dead_iff_deleted" in shown
@@ -82,9 +161,9 @@ def test_a_check_of_an_earlier_version_is_dropped(session: Session) -> None:
 def test_a_damaged_warehouse_is_refused_and_left_alone(
     session: Session, tmp_path: Path, harm: str
 ) -> None:
-    """The table that is looked at first is harmed, so that Spark's catalog sees no other."""
     warehouse = tmp_path / "warehouse"
     first = next(table for table in tables().values() if table.database == "raw")
+    write_schema(warehouse)
     for name in (first.full_name, "state.runs"):
         folder = Path(*name.split("."))
         shutil.copytree(session.warehouse / folder, warehouse / folder)
@@ -98,7 +177,7 @@ def test_a_damaged_warehouse_is_refused_and_left_alone(
         shutil.rmtree(folder)
     before = sorted(warehouse.rglob("*.json"))
     with pytest.raises(MoldauError, match=first.full_name):
-        create(session.spark, warehouse)
+        create(warehouse)
     assert sorted(warehouse.rglob("*.json")) == before
 
 

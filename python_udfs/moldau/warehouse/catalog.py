@@ -1,0 +1,28 @@
+"""Tell Spark's in-memory catalog where the warehouse's tables lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def register(spark: SparkSession, warehouse: Path, names: Iterable[str]) -> None:
+    """Register these tables, `database.table`, of a warehouse that exists; nothing is created."""
+    ordered = sorted(set(names))
+    for database in dict.fromkeys(name.split(".")[0] for name in ordered):
+        register_database(spark, database, warehouse / database)
+    for name in ordered:
+        folder = warehouse.joinpath(*name.split(".", 1))
+        spark.sql(f"create table if not exists {name} using delta location '{_quoted(folder)}'")
+
+
+def register_database(spark: SparkSession, name: str, folder: Path) -> None:
+    spark.sql(f"create schema if not exists {name} location '{_quoted(folder)}'")
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("\\", "\\\\").replace("'", "\\'")

@@ -1,0 +1,45 @@
+"""The look-up tables of the warehouse, written from `seeds/*.csv` without Spark or dbt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.project import SEEDS, seeds_digest
+from moldau.warehouse.contracts import Table, tables
+from moldau.warehouse.damage import open_table
+from moldau.warehouse.durable import write_durably
+from moldau.warehouse.paths import SEEDED
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+_ARROW = {"string": "string", "int": "int32", "bigint": "int64", "boolean": "bool"}
+
+
+def seed(warehouse: Path) -> None:
+    """Write those look-up tables that are empty, and all if their files are not as at last."""
+    digest, marker = seeds_digest(), warehouse / SEEDED
+    is_as_written = marker.exists() and marker.read_text() == digest
+    for table in tables().values():
+        if table.database == "seeds":
+            opened = open_table(warehouse / table.database / table.name)
+            if not (is_as_written and opened.file_uris()):
+                _write(opened, table)
+    if not is_as_written:
+        write_durably(marker, digest)
+
+
+def _write(opened: DeltaTable, table: Table) -> None:
+    """In the place of all its rows; an empty field is null, as dbt has it."""
+    from deltalake import write_deltalake
+    from pyarrow.csv import ConvertOptions, read_csv
+
+    options = ConvertOptions(
+        column_types={column.name: _ARROW[column.data_type] for column in table.columns},
+        include_columns=[column.name for column in table.columns],
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    rows = read_csv(SEEDS / f"{table.name}.csv", convert_options=options)
+    write_deltalake(opened, rows, mode="overwrite")

@@ -1,0 +1,54 @@
+"""A warehouse of moldau 0.1 is loaded into, and decided about, by this version."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from growing_support import unpack
+
+from moldau.project import SAMPLES
+from moldau.reading.query import Tables
+from moldau.warehouse.create import check
+
+pytestmark = pytest.mark.processes
+VERBS = f"""
+load {SAMPLES}/west/__consumer_offsets.later.jsonl --cluster west --kind records
+cycle --at 2026-11-21T08:10:00Z
+"""
+
+
+def test_verbs_go_on_where_the_earlier_version_ended(tmp_path: Path) -> None:
+    warehouse = unpack(tmp_path)
+    (tmp_path / "verbs.txt").write_text(VERBS)
+    command = ["exec", str(tmp_path / "verbs.txt"), "--config", str(SAMPLES / "moldau.yml")]
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from moldau.cli import main; main()",
+            *command,
+            "--warehouse",
+            str(warehouse),
+        ],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))},
+        timeout=900,
+        check=False,
+    )
+    answers = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [answer["exit_code"] for answer in answers] == [0, 0], (told.stderr, answers)
+    assert "Traceback" not in told.stderr
+    assert "00000011-cycle" in answers[0]["errors"]  # finished, or set aside
+    check(warehouse)
+    runs = Tables(warehouse, ["state.runs"]).ask(
+        "select kind, counts['rows_new'] as n from state.runs "
+        "where run_id > '00000011-cycle' order by run_id"
+    )
+    assert [run["kind"] for run in runs] == ["load", "cycle"]
+    assert runs[0]["n"] > 0
