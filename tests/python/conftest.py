@@ -7,20 +7,25 @@ rest fills in.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from moldau.runs.session import Session, open_session
 from moldau.settings import load_settings
 
 GROUPS = ("processes", "session", "tiers", "captures")
+FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 @pytest.fixture(scope="session")
@@ -54,11 +59,27 @@ def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
     return found
 
 
+def pytest_configure_node(node: WorkerController) -> None:
+    """Workers alone see the tests: each writes down for the scheduler which groups they are in."""
+    node.workerinput["groups"] = str(_groups_folder(node.config) / f"{node.gateway.id}.json")
+
+
+def _groups_folder(config: pytest.Config) -> Path:
+    if FOLDER not in config.stash:
+        config.stash[FOLDER] = tempfile.TemporaryDirectory(prefix="moldau-groups-")
+    return Path(config.stash[FOLDER].name)
+
+
 class LongGroups(LoadScopeScheduling):
     """The tests of a group stay on one worker; others fill in, file by file."""
 
+    @cached_property
+    def _groups(self) -> dict[str, str]:
+        told = [file.read_text() for file in _groups_folder(self.config).iterdir()]
+        return json.loads(told[0])  # type: ignore[no-any-return]
+
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.rpartition("@")[2]
+        return self._groups[nodeid.split("::")[0]]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongGroups:
@@ -66,7 +87,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongGro
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The long groups come first, and in each what is about all that the others have left."""
     groups = groups_of(items)
 
@@ -75,16 +96,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return [*GROUPS, group].index(group), item.get_closest_marker("last") is not None
 
     items.sort(key=place)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_finish(session: pytest.Session) -> Iterator[None]:
-    """A worker tells the scheduler ids alone: for that moment they end with the group."""
-    names = [item.nodeid for item in session.items]
-    if hasattr(session.config, "workerinput"):
-        groups = groups_of(session.items)
-        for item in session.items:
-            item._nodeid = f"{item.nodeid}@{groups[item.location[0]]}"
-    yield
-    for item, name in zip(session.items, names, strict=True):
-        item._nodeid = name
+    if hasattr(config, "workerinput"):
+        Path(config.workerinput["groups"]).write_text(json.dumps(groups))
