@@ -66,6 +66,7 @@ PLAIN_DBT = """
 import json, os, sys
 from pathlib import Path
 from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
 
 folder, decisions = Path(sys.argv[1]), sys.argv[2]
 os.environ["MOLDAU_WAREHOUSE"] = str(folder / "w")
@@ -75,6 +76,14 @@ def dbt(verb, *words):
     paths = ["--profiles-dir", "profiles", "--target-path", str(folder / "target")]
     if not dbtRunner().invoke([verb, *paths, *words]).success:
         sys.exit(1)
+    forget()
+
+
+def forget():  # the views: in a process of its own the next command would not find them
+    spark = SparkSession.builder.getOrCreate()
+    for (schema,) in spark.sql("show schemas").collect():
+        for view in spark.sql(f"show views in {schema}").collect():
+            spark.sql(f"drop view {schema}.{view.viewName}")
 
 
 def count():
