@@ -12,7 +12,7 @@ from typing import Any
 
 # functions of Spark that neither sqlglot nor DuckDB knows
 MACROS = (
-    "create macro timestamp_millis(x) as make_timestamptz((x * 1000)::bigint)",
+    "create macro timestamp_millis(x) as make_timestamptz(try_cast(x::hugeint * 1000 as bigint))",
     "create macro get(l, i) as l[i + 1]",
     "create macro conv(number, from_base, to_base) as try_cast('0x' || number as bigint)::varchar",
     "create macro try_to_binary(text, format) as try(from_base64(text))",
@@ -180,8 +180,25 @@ def _renamed(name: str) -> Callable[[Any], Any]:
     return rename
 
 
+def _tried(node: Any) -> Any:
+    """Null past the largest bigint, where Spark goes on at the smallest: no mart fails of it."""
+    from sqlglot import exp
+
+    if isinstance(node.this, exp.Literal) and isinstance(node.expression, exp.Literal):
+        return node
+    if node.find(exp.AggFunc, exp.Window) or any(
+        part.name in _AGGREGATES for part in node.find_all(exp.Anonymous)
+    ):
+        return node  # DuckDB tries no aggregate
+    return exp.Anonymous(this="try", expressions=[node.copy()])
+
+
+_AGGREGATES = ("arg_max_null", "arg_min_null", "bool_and", "bool_or", "try_sum")
 # kind of sqlglot's node -> what it is in DuckDB
 _BY_KIND: dict[str, Callable[[Any], Any]] = {
+    "add": _tried,
+    "sub": _tried,
+    "mul": _tried,
     "aliases": _named_rows,
     "inline": _inline,
     "transform": _counted_from_0,

@@ -169,7 +169,7 @@ def _typed(sql: str, mart: Table | None) -> str:
     from sqlglot import exp
 
     columns = ", ".join(
-        f'cast("{column.name}" as '
+        f'try_cast("{column.name}" as '
         f'{exp.DataType.build(column.data_type, dialect="spark").sql("duckdb")}) as "{column.name}"'
         for column in mart.columns
     )

@@ -30,6 +30,7 @@ from moldau.reading.duckdb_sql import MACROS, to_duckdb
         ("forall(array(1, 2), e -> e > 1), forall(array(2), e -> e > 1)", [(False, True)]),
         ("conv('fF', 16, 10), conv('', 16, 10)", [("255", None)]),
         ("try_add(9223372036854775807, 1), try_subtract(5, 3)", [(None, 2)]),
+        ("9223372036854775807 + cast(1 as bigint), cast(1 as bigint) + 1 - 3 * 2", [(None, -4)]),
         ("get(array(1), 0), get(array(1), 1), array(4, 5)[1]", [(1, None, 5)]),
     ],
 )

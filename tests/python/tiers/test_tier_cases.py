@@ -118,7 +118,7 @@ def test_case_19_a_failed_copy_was_started_marked_and_deleted(
 def test_case_71_the_lineage_has_no_epoch_without_records(decided: Decided) -> None:
     for rules in RULE_SETS:
         lineage = decided.partitions[cluster_of(rules), "epochs without records"]["lineage"]
-        assert {row.leader_epoch: row.start_offset for row in lineage} == {
+        assert {row["leader_epoch"]: row["start_offset"] for row in lineage} == {
             2: 0, 3: 30, 4: 40, 6: 60, 8: 70,
         }  # fmt: skip
 
