@@ -38,7 +38,6 @@ WRITTEN = {
         "decisions.upload_candidates": ["run_id", "changed_in_run_id", "settings_hash"],
         "decisions.delete_candidates": ["run_id", "changed_in_run_id", "settings_hash"],
         "history.tier_lag": ["run_id"],
-        "marts.tier_lag": ["run_id", "measured_at"],
     },
 }
 NAMES_THE_CYCLE = ("epochs_written_in_run_id", "description_settled_in_run_id")

@@ -155,7 +155,7 @@ def test_a_run_that_was_killed_before_it_recorded_ends_as_an_undisturbed_one(
     runs: Session, twins: dict[str, Any]
 ) -> None:
     hidden = ["run_id", "changed_in_run_id", "measured_at"]
-    for table in ("decisions.upload_candidates", "decisions.delete_candidates", "marts.tier_lag"):
+    for table in ("decisions.upload_candidates", "decisions.delete_candidates", "history.tier_lag"):
         without = [name for name in hidden if name in runs.spark.table(table).columns]
         found = contents(runs, table, without, "cluster_id in ('killed', 'whole')")
         assert found["killed"] == found["whole"] != [], table
