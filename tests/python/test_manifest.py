@@ -61,7 +61,7 @@ ASKS = re.compile(
 )
 # words that stand before a parenthesis and call nothing, and functions that only SQL has
 NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
-NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists", "map"}
+NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists", "map", "using"}
 
 
 @pytest.fixture(scope="module")

@@ -33,8 +33,7 @@ clusters_in_scope as (
 
     from clusters
 
-    inner join settings
-        on clusters.cluster_id = settings.cluster_id
+    inner join settings using (cluster_id)
 
 ),
 
@@ -47,13 +46,11 @@ clusters_elsewhere as (
 
     from last_runs
 
-    inner join settings_versions
-        on
-            last_runs.cluster_id = settings_versions.cluster_id
-            and {{ is_in_force('settings_versions', 'last_runs.run_id') }}
+    inner join settings_versions using (cluster_id)
 
-    left anti join clusters
-        on last_runs.cluster_id = clusters.cluster_id
+    left anti join clusters using (cluster_id)
+
+    where {{ is_in_force('settings_versions', 'last_runs.run_id') }}
 
 ),
 

@@ -75,8 +75,7 @@ clusters_observed as (
 
     from last_instants
 
-    left join settings
-        on last_instants.cluster_id = settings.cluster_id
+    left join settings using (cluster_id)
 
 )
 

@@ -25,11 +25,7 @@ partitions as (
 
     from {{ ref('int_tiers__partitions_led') }} as led
 
-    left semi join partitions_due
-        on
-            led.cluster_id = partitions_due.cluster_id
-            and led.topic_id = partitions_due.topic_id
-            and led.partition_index = partitions_due.partition_index
+    left semi join partitions_due using (cluster_id, topic_id, partition_index)
 
     where led.epochs is not null
 
@@ -82,12 +78,7 @@ newest_copied as (
 
     from epochs_led as led
 
-    left join highest_by_epoch as copied
-        on
-            led.cluster_id = copied.cluster_id
-            and led.topic_id = copied.topic_id
-            and led.partition_index = copied.partition_index
-            and led.leader_epoch = copied.leader_epoch
+    left join highest_by_epoch as copied using (cluster_id, topic_id, partition_index, leader_epoch)
 
     group by
         led.cluster_id,

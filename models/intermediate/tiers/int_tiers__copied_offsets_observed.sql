@@ -39,11 +39,7 @@ epochs_copied as (
 
     from segments
 
-    left join runs
-        on
-            segments.cluster_id = runs.cluster_id
-            and segments.topic_id = runs.topic_id
-            and segments.partition_index = runs.partition_index
+    left join runs using (cluster_id, topic_id, partition_index)
 
 ),
 
@@ -60,12 +56,7 @@ newest_copied as (
 
     from epochs_led as led
 
-    left join epochs_copied as copied
-        on
-            led.cluster_id = copied.cluster_id
-            and led.topic_id = copied.topic_id
-            and led.partition_index = copied.partition_index
-            and led.leader_epoch = copied.leader_epoch
+    left join epochs_copied as copied using (cluster_id, topic_id, partition_index, leader_epoch)
 
     group by
         led.cluster_id,

@@ -48,11 +48,7 @@ attempts as (
 
     from partitions
 
-    inner join remote_segments
-        on
-            partitions.cluster_id = remote_segments.cluster_id
-            and partitions.topic_id = remote_segments.topic_id
-            and partitions.partition_index = remote_segments.partition_index
+    inner join remote_segments using (cluster_id, topic_id, partition_index)
 
 ),
 

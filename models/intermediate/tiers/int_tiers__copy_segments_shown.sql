@@ -56,31 +56,13 @@ segments_joined as (
 
     from partitions
 
-    left semi join local_snapshots
-        on
-            partitions.cluster_id = local_snapshots.cluster_id
-            and partitions.topic_id = local_snapshots.topic_id
-            and partitions.partition_index = local_snapshots.partition_index
-            and partitions.broker_id = local_snapshots.broker_id
+    left semi join local_snapshots using (cluster_id, topic_id, partition_index, broker_id)
 
-    inner join copied_offsets
-        on
-            partitions.cluster_id = copied_offsets.cluster_id
-            and partitions.topic_id = copied_offsets.topic_id
-            and partitions.partition_index = copied_offsets.partition_index
+    inner join copied_offsets using (cluster_id, topic_id, partition_index)
 
-    left join runs
-        on
-            partitions.cluster_id = runs.cluster_id
-            and partitions.topic_id = runs.topic_id
-            and partitions.partition_index = runs.partition_index
+    left join runs using (cluster_id, topic_id, partition_index)
 
-    left join local_segments
-        on
-            partitions.cluster_id = local_segments.cluster_id
-            and partitions.topic_id = local_segments.topic_id
-            and partitions.partition_index = local_segments.partition_index
-            and partitions.broker_id = local_segments.broker_id
+    left join local_segments using (cluster_id, topic_id, partition_index, broker_id)
 
 ),
 

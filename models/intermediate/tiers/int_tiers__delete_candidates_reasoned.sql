@@ -66,15 +66,9 @@ reasons_found as (
 
     from measured
 
-    left join walked
-        on
-            measured.cluster_id = walked.cluster_id
-            and measured.segment_id = walked.segment_id
+    left join walked using (cluster_id, segment_id)
 
-    left join topics_deleted
-        on
-            measured.cluster_id = topics_deleted.cluster_id
-            and measured.topic_id = topics_deleted.topic_id
+    left join topics_deleted using (cluster_id, topic_id)
 
 ),
 

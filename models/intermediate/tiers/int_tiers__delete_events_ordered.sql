@@ -53,11 +53,7 @@ events as (
 
     from partitions
 
-    inner join remote_log_records
-        on
-            partitions.cluster_id = remote_log_records.cluster_id
-            and partitions.topic_id = remote_log_records.topic_id
-            and partitions.partition_index = remote_log_records.partition_index
+    inner join remote_log_records using (cluster_id, topic_id, partition_index)
 
     window
         of_segment as (

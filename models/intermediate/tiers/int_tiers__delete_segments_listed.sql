@@ -95,10 +95,7 @@ delete_segments_listed as (
 
     from segments_kept
 
-    left join delete_candidates
-        on
-            segments_kept.cluster_id = delete_candidates.cluster_id
-            and segments_kept.segment_id = delete_candidates.segment_id
+    left join delete_candidates using (cluster_id, segment_id)
 
 )
 

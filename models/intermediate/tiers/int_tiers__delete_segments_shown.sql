@@ -67,17 +67,9 @@ segments_joined as (
 
     from partitions
 
-    left join runs
-        on
-            partitions.cluster_id = runs.cluster_id
-            and partitions.topic_id = runs.topic_id
-            and partitions.partition_index = runs.partition_index
+    left join runs using (cluster_id, topic_id, partition_index)
 
-    left join remote_segments
-        on
-            partitions.cluster_id = remote_segments.cluster_id
-            and partitions.topic_id = remote_segments.topic_id
-            and partitions.partition_index = remote_segments.partition_index
+    left join remote_segments using (cluster_id, topic_id, partition_index)
 
 ),
 

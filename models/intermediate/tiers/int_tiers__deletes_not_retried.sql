@@ -48,10 +48,7 @@ deletes_not_retried as (
 
     from marked_segments as marked
 
-    inner join delete_candidates as candidates
-        on
-            marked.cluster_id = candidates.cluster_id
-            and marked.segment_id = candidates.segment_id
+    inner join delete_candidates as candidates using (cluster_id, segment_id)
 
     left join walks_ended
         on

@@ -53,19 +53,11 @@ gauges_due as (
 
     from partitions
 
-    inner join clusters
-        on partitions.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left semi join measured
-        on
-            partitions.cluster_id = measured.cluster_id
-            and partitions.topic_id = measured.topic_id
-            and partitions.partition_index = measured.partition_index
+    left semi join measured using (cluster_id, topic_id, partition_index)
 
-    left anti join tiering_off
-        on
-            partitions.cluster_id = tiering_off.cluster_id
-            and partitions.topic_id = tiering_off.topic_id
+    left anti join tiering_off using (cluster_id, topic_id)
 
 )
 

@@ -59,12 +59,7 @@ offsets_found as (
 
     from epochs_led as led
 
-    left join copied_by_epoch as copied
-        on
-            led.cluster_id = copied.cluster_id
-            and led.topic_id = copied.topic_id
-            and led.partition_index = copied.partition_index
-            and led.leader_epoch = copied.leader_epoch
+    left join copied_by_epoch as copied using (cluster_id, topic_id, partition_index, leader_epoch)
 
     group by
         led.cluster_id,

@@ -24,11 +24,7 @@ local_bytes_summed as (
 
     from local_segments
 
-    inner join copied_offsets
-        on
-            local_segments.cluster_id = copied_offsets.cluster_id
-            and local_segments.topic_id = copied_offsets.topic_id
-            and local_segments.partition_index = copied_offsets.partition_index
+    inner join copied_offsets using (cluster_id, topic_id, partition_index)
 
     where local_segments.base_offset > copied_offsets.copied_offset
 

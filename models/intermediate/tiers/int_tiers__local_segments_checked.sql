@@ -44,11 +44,7 @@ segments_exploded as (
 
     from local_segments
 
-    left semi join partitions_due
-        on
-            local_segments.cluster_id = partitions_due.cluster_id
-            and local_segments.topic_id = partitions_due.topic_id
-            and local_segments.partition_index = partitions_due.partition_index
+    left semi join partitions_due using (cluster_id, topic_id, partition_index)
 
 ),
 
@@ -80,21 +76,9 @@ local_segments_checked as (
 
     from segments_exploded
 
-    left join partition_states
-        on
-            segments_exploded.cluster_id = partition_states.cluster_id
-            and segments_exploded.topic_id = partition_states.topic_id
-            and segments_exploded.partition_index
-            = partition_states.partition_index
-            and segments_exploded.broker_id = partition_states.broker_id
+    left join partition_states using (cluster_id, topic_id, partition_index, broker_id)
 
-    left join partitions_led
-        on
-            segments_exploded.cluster_id = partitions_led.cluster_id
-            and segments_exploded.topic_id = partitions_led.topic_id
-            and segments_exploded.partition_index
-            = partitions_led.partition_index
-            and segments_exploded.broker_id = partitions_led.broker_id
+    left join partitions_led using (cluster_id, topic_id, partition_index, broker_id)
 
 )
 

@@ -77,12 +77,7 @@ local_segments_closed as (
     from followed
 
     left join upload_candidates
-        on
-            followed.cluster_id = upload_candidates.cluster_id
-            and followed.topic_id = upload_candidates.topic_id
-            and followed.partition_index = upload_candidates.partition_index
-            and followed.broker_id = upload_candidates.broker_id
-            and followed.base_offset = upload_candidates.base_offset
+        using (cluster_id, topic_id, partition_index, broker_id, base_offset)
 
     {# the last segment is the active one, whatever the file says of it #}
     where

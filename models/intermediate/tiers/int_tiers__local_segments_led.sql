@@ -68,27 +68,13 @@ segments_listed as (
 
     from partitions_led
 
-    inner join local_segments
-        on
-            partitions_led.cluster_id = local_segments.cluster_id
-            and partitions_led.topic_id = local_segments.topic_id
-            and partitions_led.partition_index = local_segments.partition_index
-            and partitions_led.broker_id = local_segments.broker_id
+    inner join local_segments using (cluster_id, topic_id, partition_index, broker_id)
 
-    inner join topics
-        on
-            partitions_led.cluster_id = topics.cluster_id
-            and partitions_led.topic_id = topics.topic_id
+    inner join topics using (cluster_id, topic_id)
 
-    left join lineage_offsets
-        on
-            partitions_led.cluster_id = lineage_offsets.cluster_id
-            and partitions_led.topic_id = lineage_offsets.topic_id
-            and partitions_led.partition_index
-            = lineage_offsets.partition_index
+    left join lineage_offsets using (cluster_id, topic_id, partition_index)
 
-    left join clusters
-        on partitions_led.cluster_id = clusters.cluster_id
+    left join clusters using (cluster_id)
 
 ),
 

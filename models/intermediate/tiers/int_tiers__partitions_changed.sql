@@ -36,8 +36,7 @@ clusters_since as (
 
     from clusters
 
-    left join last_runs
-        on clusters.cluster_id = last_runs.cluster_id
+    left join last_runs using (cluster_id)
 
 ),
 
@@ -49,8 +48,7 @@ topics_changed as (
 
     from topic_configs
 
-    inner join clusters_since
-        on topic_configs.cluster_id = clusters_since.cluster_id
+    inner join clusters_since using (cluster_id)
 
     where
         topic_configs.run_id > clusters_since.last_run_id
@@ -69,13 +67,9 @@ changed_since as (
 
     from partition_changes
 
-    inner join clusters_since
-        on partition_changes.cluster_id = clusters_since.cluster_id
+    inner join clusters_since using (cluster_id)
 
-    left join topics_changed
-        on
-            partition_changes.cluster_id = topics_changed.cluster_id
-            and partition_changes.topic_id = topics_changed.topic_id
+    left join topics_changed using (cluster_id, topic_id)
 
     where
         clusters_since.last_run_id is null
@@ -111,10 +105,7 @@ beside_changed as (
 
     from partition_changes
 
-    left semi join topics_as_a_whole
-        on
-            partition_changes.cluster_id = topics_as_a_whole.cluster_id
-            and partition_changes.topic_id = topics_as_a_whole.topic_id
+    left semi join topics_as_a_whole using (cluster_id, topic_id)
 
 ),
 

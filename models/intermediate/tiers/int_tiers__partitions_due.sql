@@ -48,8 +48,7 @@ come_due as (
 
     from decided
 
-    inner join clusters
-        on decided.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
     where
         {{ is_decision_stale('decided', 'clusters') }}
@@ -68,8 +67,7 @@ unsettled as (
 
     from {{ ref('int_tiers__partitions_unsettled') }} as unsettled
 
-    inner join clusters
-        on unsettled.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
 ),
 
@@ -108,10 +106,7 @@ partitions_due as (
 
     cross join parameters
 
-    left join topics
-        on
-            due.cluster_id = topics.cluster_id
-            and due.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
     where
         parameters.topic_name is null

@@ -55,11 +55,7 @@ partitions_led as (
 
     from leaders_chosen
 
-    left join leader_epochs
-        on
-            leaders_chosen.cluster_id = leader_epochs.cluster_id
-            and leaders_chosen.topic_id = leader_epochs.topic_id
-            and leaders_chosen.partition_index = leader_epochs.partition_index
+    left join leader_epochs using (cluster_id, topic_id, partition_index)
 
     where leaders_chosen.choice = 1
 

@@ -53,19 +53,9 @@ without_snapshot as (
 
     from upload_candidates as candidates
 
-    left join local_segments
-        on
-            candidates.cluster_id = local_segments.cluster_id
-            and candidates.topic_id = local_segments.topic_id
-            and candidates.partition_index = local_segments.partition_index
-            and candidates.broker_id = local_segments.broker_id
+    left join local_segments using (cluster_id, topic_id, partition_index, broker_id)
 
-    left join partition_states
-        on
-            candidates.cluster_id = partition_states.cluster_id
-            and candidates.topic_id = partition_states.topic_id
-            and candidates.partition_index = partition_states.partition_index
-            and candidates.broker_id = partition_states.broker_id
+    left join partition_states using (cluster_id, topic_id, partition_index, broker_id)
 
     where
         local_segments.cluster_id is null
@@ -116,10 +106,7 @@ lag_compared as (
             and led.topic_id = measured.topic_id
             and led.partition_index = measured.partition_index
 
-    left join topics
-        on
-            led.cluster_id = topics.cluster_id
-            and led.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
 ),
 

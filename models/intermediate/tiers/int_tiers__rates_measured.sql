@@ -54,13 +54,9 @@ segments_placed as (
 
     from segments as told
 
-    inner join clusters
-        on told.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join topics
-        on
-            told.cluster_id = topics.cluster_id
-            and told.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
     cross join windows
 

@@ -49,11 +49,7 @@ segment_epochs as (
 
     from epochs_exploded
 
-    left join epochs_superseded as superseded
-        on
-            epochs_exploded.cluster_id = superseded.cluster_id
-            and epochs_exploded.segment_id = superseded.segment_id
-            and epochs_exploded.leader_epoch = superseded.leader_epoch
+    left join epochs_superseded as superseded using (cluster_id, segment_id, leader_epoch)
 
 )
 

@@ -91,10 +91,7 @@ segments_before as (
 
     from events_collected
 
-    left join stored
-        on
-            events_collected.cluster_id = stored.cluster_id
-            and events_collected.segment_id = stored.segment_id
+    left join stored using (cluster_id, segment_id)
 
 ),
 

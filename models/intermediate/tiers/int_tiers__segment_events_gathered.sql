@@ -59,15 +59,9 @@ segments_to_refold as (
 
     from segments_loaded
 
-    left join stored
-        on
-            segments_loaded.cluster_id = stored.cluster_id
-            and segments_loaded.segment_id = stored.segment_id
+    left join stored using (cluster_id, segment_id)
 
-    left join rejected
-        on
-            segments_loaded.cluster_id = rejected.cluster_id
-            and segments_loaded.segment_id = rejected.segment_id
+    left join rejected using (cluster_id, segment_id)
 
     where
         segments_loaded.first_log_offset <= stored.log_offset
@@ -87,10 +81,7 @@ events_to_fold as (
 
     from loaded
 
-    left anti join segments_to_refold
-        on
-            loaded.cluster_id = segments_to_refold.cluster_id
-            and loaded.segment_id = segments_to_refold.segment_id
+    left anti join segments_to_refold using (cluster_id, segment_id)
 
     union all
 
@@ -100,10 +91,7 @@ events_to_fold as (
 
     from all_records
 
-    left semi join segments_to_refold
-        on
-            all_records.cluster_id = segments_to_refold.cluster_id
-            and all_records.segment_id = segments_to_refold.segment_id
+    left semi join segments_to_refold using (cluster_id, segment_id)
 
 ),
 

@@ -82,8 +82,7 @@ segment_times as (
 
     from topics_timed
 
-    inner join clusters_timed
-        on topics_timed.cluster_id = clusters_timed.cluster_id
+    inner join clusters_timed using (cluster_id)
 
 )
 

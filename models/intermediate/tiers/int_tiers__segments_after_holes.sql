@@ -31,12 +31,7 @@ pieces_cut as (
 
     from segment_epochs as pieces
 
-    inner join epochs_led as led
-        on
-            pieces.cluster_id = led.cluster_id
-            and pieces.topic_id = led.topic_id
-            and pieces.partition_index = led.partition_index
-            and pieces.leader_epoch = led.leader_epoch
+    inner join epochs_led as led using (cluster_id, topic_id, partition_index, leader_epoch)
 
 ),
 

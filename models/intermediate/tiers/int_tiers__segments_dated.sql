@@ -48,12 +48,7 @@ closed_local_segments as (
 
     from local_segments
 
-    left semi join partitions_led
-        on
-            local_segments.cluster_id = partitions_led.cluster_id
-            and local_segments.topic_id = partitions_led.topic_id
-            and local_segments.partition_index = partitions_led.partition_index
-            and local_segments.broker_id = partitions_led.broker_id
+    left semi join partitions_led using (cluster_id, topic_id, partition_index, broker_id)
 
 ),
 

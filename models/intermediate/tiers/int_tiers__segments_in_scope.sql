@@ -32,11 +32,7 @@ segments_in_scope as (
 
     from {{ ref('stg_state__remote_segments') }} as segments
 
-    left semi join partitions_due
-        on
-            segments.cluster_id = partitions_due.cluster_id
-            and segments.topic_id = partitions_due.topic_id
-            and segments.partition_index = partitions_due.partition_index
+    left semi join partitions_due using (cluster_id, topic_id, partition_index)
 
 )
 

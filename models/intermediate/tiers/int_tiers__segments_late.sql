@@ -47,24 +47,13 @@ segments_aged as (
 
     from remote_segments as segments
 
-    left join partitions_led as led
-        on
-            segments.cluster_id = led.cluster_id
-            and segments.topic_id = led.topic_id
-            and segments.partition_index = led.partition_index
+    left join partitions_led as led using (cluster_id, topic_id, partition_index)
 
-    left join segment_times
-        on
-            segments.cluster_id = segment_times.cluster_id
-            and segments.topic_id = segment_times.topic_id
+    left join segment_times using (cluster_id, topic_id)
 
-    left join clusters
-        on segments.cluster_id = clusters.cluster_id
+    left join clusters using (cluster_id)
 
-    left join deletes_not_retried
-        on
-            segments.cluster_id = deletes_not_retried.cluster_id
-            and segments.segment_id = deletes_not_retried.segment_id
+    left join deletes_not_retried using (cluster_id, segment_id)
 
 ),
 

@@ -64,16 +64,9 @@ segments_joined as (
 
     from segments
 
-    left join partitions_led as led
-        on
-            segments.cluster_id = led.cluster_id
-            and segments.topic_id = led.topic_id
-            and segments.partition_index = led.partition_index
+    left join partitions_led as led using (cluster_id, topic_id, partition_index)
 
-    left join superseded
-        on
-            segments.cluster_id = superseded.cluster_id
-            and segments.segment_id = superseded.segment_id
+    left join superseded using (cluster_id, segment_id)
 
 ),
 

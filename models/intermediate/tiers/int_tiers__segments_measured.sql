@@ -64,19 +64,11 @@ totals_added as (
 
     from segments
 
-    inner join clusters
-        on segments.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join topics
-        on
-            segments.cluster_id = topics.cluster_id
-            and segments.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
-    left join only_local
-        on
-            segments.cluster_id = only_local.cluster_id
-            and segments.topic_id = only_local.topic_id
-            and segments.partition_index = only_local.partition_index
+    left join only_local using (cluster_id, topic_id, partition_index)
 
 ),
 

@@ -48,15 +48,9 @@ segments_orphaned as (
 
     from remote_segments
 
-    left semi join unreachable
-        on
-            remote_segments.cluster_id = unreachable.cluster_id
-            and remote_segments.segment_id = unreachable.segment_id
+    left semi join unreachable using (cluster_id, segment_id)
 
-    left join overwritten
-        on
-            remote_segments.cluster_id = overwritten.cluster_id
-            and remote_segments.segment_id = overwritten.segment_id
+    left join overwritten using (cluster_id, segment_id)
 
 )
 

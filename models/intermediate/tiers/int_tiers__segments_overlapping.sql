@@ -54,12 +54,7 @@ segments_joined as (
 
     from remote_segments
 
-    inner join partitions_led
-        on
-            remote_segments.cluster_id = partitions_led.cluster_id
-            and remote_segments.topic_id = partitions_led.topic_id
-            and remote_segments.partition_index
-            = partitions_led.partition_index
+    inner join partitions_led using (cluster_id, topic_id, partition_index)
 
 ),
 

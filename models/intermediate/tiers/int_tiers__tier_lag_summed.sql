@@ -111,37 +111,17 @@ tier_lag_summed as (
 
     from partitions_due as due
 
-    inner join clusters
-        on due.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join partitions_led
-        on
-            due.cluster_id = partitions_led.cluster_id
-            and due.topic_id = partitions_led.topic_id
-            and due.partition_index = partitions_led.partition_index
+    left join partitions_led using (cluster_id, topic_id, partition_index)
 
-    left join topics
-        on
-            due.cluster_id = topics.cluster_id
-            and due.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
-    left join uploads
-        on
-            due.cluster_id = uploads.cluster_id
-            and due.topic_id = uploads.topic_id
-            and due.partition_index = uploads.partition_index
+    left join uploads using (cluster_id, topic_id, partition_index)
 
-    left join deletes
-        on
-            due.cluster_id = deletes.cluster_id
-            and due.topic_id = deletes.topic_id
-            and due.partition_index = deletes.partition_index
+    left join deletes using (cluster_id, topic_id, partition_index)
 
-    left join in_flight
-        on
-            due.cluster_id = in_flight.cluster_id
-            and due.topic_id = in_flight.topic_id
-            and due.partition_index = in_flight.partition_index
+    left join in_flight using (cluster_id, topic_id, partition_index)
 
 )
 

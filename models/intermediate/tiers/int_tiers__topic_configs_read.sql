@@ -66,8 +66,7 @@ configs_in_force as (
 
     from topic_configs
 
-    inner join clusters
-        on topic_configs.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
     group by
         topic_configs.cluster_id,
@@ -111,13 +110,9 @@ topic_configs_read as (
 
     from topics
 
-    inner join settings
-        on topics.cluster_id = settings.cluster_id
+    inner join settings using (cluster_id)
 
-    left join configs_in_force
-        on
-            topics.cluster_id = configs_in_force.cluster_id
-            and topics.topic_id = configs_in_force.topic_id
+    left join configs_in_force using (cluster_id, topic_id)
 
 )
 

@@ -128,10 +128,7 @@ topics_configured as (
 
     from local_retention_resolved as resolved
 
-    left join topics_in_remote_storage
-        on
-            resolved.cluster_id = topics_in_remote_storage.cluster_id
-            and resolved.topic_id = topics_in_remote_storage.topic_id
+    left join topics_in_remote_storage using (cluster_id, topic_id)
 
 )
 

@@ -73,25 +73,13 @@ segments_joined as (
 
     from local_segments
 
-    inner join clusters
-        on local_segments.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join topics
-        on
-            local_segments.cluster_id = topics.cluster_id
-            and local_segments.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
-    left join partitions_led
-        on
-            local_segments.cluster_id = partitions_led.cluster_id
-            and local_segments.topic_id = partitions_led.topic_id
-            and local_segments.partition_index = partitions_led.partition_index
+    left join partitions_led using (cluster_id, topic_id, partition_index)
 
-    left join copied_offsets
-        on
-            local_segments.cluster_id = copied_offsets.cluster_id
-            and local_segments.topic_id = copied_offsets.topic_id
-            and local_segments.partition_index = copied_offsets.partition_index
+    left join copied_offsets using (cluster_id, topic_id, partition_index)
 
 ),
 

@@ -40,10 +40,7 @@ lags as (
 
     from tier_lag
 
-    left join topics
-        on
-            tier_lag.cluster_id = topics.cluster_id
-            and tier_lag.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
 ),
 

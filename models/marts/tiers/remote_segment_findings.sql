@@ -110,13 +110,9 @@ remote_segment_findings as (
 
     from findings
 
-    inner join remote_segments as segments
-        on
-            findings.cluster_id = segments.cluster_id
-            and findings.segment_id = segments.segment_id
+    inner join remote_segments as segments using (cluster_id, segment_id)
 
-    left join clusters
-        on findings.cluster_id = clusters.cluster_id
+    left join clusters using (cluster_id)
 
 )
 

@@ -57,11 +57,7 @@ drains_estimated as (
 
     from tier_lag
 
-    left join rates
-        on
-            tier_lag.cluster_id = rates.cluster_id
-            and tier_lag.topic_id = rates.topic_id
-            and tier_lag.partition_index = rates.partition_index
+    left join rates using (cluster_id, topic_id, partition_index)
 
 ),
 

@@ -104,37 +104,17 @@ tier_partitions as (
 
     from partitions_known as known
 
-    left join partitions_led as led
-        on
-            known.cluster_id = led.cluster_id
-            and known.topic_id = led.topic_id
-            and known.partition_index = led.partition_index
+    left join partitions_led as led using (cluster_id, topic_id, partition_index)
 
-    left join segments_counted as segments
-        on
-            known.cluster_id = segments.cluster_id
-            and known.topic_id = segments.topic_id
-            and known.partition_index = segments.partition_index
+    left join segments_counted as segments using (cluster_id, topic_id, partition_index)
 
-    left join lineage_offsets as lineage
-        on
-            known.cluster_id = lineage.cluster_id
-            and known.topic_id = lineage.topic_id
-            and known.partition_index = lineage.partition_index
+    left join lineage_offsets as lineage using (cluster_id, topic_id, partition_index)
 
-    left join log_starts_moved as moved
-        on
-            known.cluster_id = moved.cluster_id
-            and known.topic_id = moved.topic_id
-            and known.partition_index = moved.partition_index
+    left join log_starts_moved as moved using (cluster_id, topic_id, partition_index)
 
-    left join topics
-        on
-            known.cluster_id = topics.cluster_id
-            and known.topic_id = topics.topic_id
+    left join topics using (cluster_id, topic_id)
 
-    left join metadata_topics
-        on known.cluster_id = metadata_topics.cluster_id
+    left join metadata_topics using (cluster_id)
 
 )
 

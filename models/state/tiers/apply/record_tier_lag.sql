@@ -36,11 +36,7 @@ tier_lag_changed as (
 
     from measured
 
-    left join latest
-        on
-            measured.cluster_id = latest.cluster_id
-            and measured.topic_id = latest.topic_id
-            and measured.partition_index = latest.partition_index
+    left join latest using (cluster_id, topic_id, partition_index)
 
     where
         (measured.is_measured or latest.is_measured)
