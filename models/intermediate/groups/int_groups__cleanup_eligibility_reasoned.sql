@@ -79,23 +79,13 @@ groups_reasoned as (
 
     from state_groups
 
-    left semi join groups_due
-        on
-            state_groups.cluster_id = groups_due.cluster_id
-            and state_groups.group_id = groups_due.group_id
+    left semi join groups_due using (cluster_id, group_id)
 
-    inner join clusters
-        on state_groups.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join offsets_counted
-        on
-            state_groups.cluster_id = offsets_counted.cluster_id
-            and state_groups.group_id = offsets_counted.group_id
+    left join offsets_counted using (cluster_id, group_id)
 
-    left join groups_in_transaction
-        on
-            state_groups.cluster_id = groups_in_transaction.cluster_id
-            and state_groups.group_id = groups_in_transaction.group_id
+    left join groups_in_transaction using (cluster_id, group_id)
 
 ),
 

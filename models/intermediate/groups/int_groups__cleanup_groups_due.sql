@@ -32,8 +32,7 @@ eligible_before as (
 
     from decided
 
-    inner join clusters
-        on decided.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
     where decided.decision = 'eligible'
 

@@ -44,15 +44,9 @@ offsets_counted as (
 
     from candidates
 
-    left semi join groups_due
-        on
-            candidates.cluster_id = groups_due.cluster_id
-            and candidates.group_id = groups_due.group_id
+    left semi join groups_due using (cluster_id, group_id)
 
-    inner join offset_expirations
-        on
-            candidates.cluster_id = offset_expirations.cluster_id
-            and candidates.group_id = offset_expirations.group_id
+    inner join offset_expirations using (cluster_id, group_id)
 
     group by
         offset_expirations.cluster_id,

@@ -29,8 +29,7 @@ cleanups_due as (
 
     from eligible
 
-    inner join clusters
-        on eligible.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
 )
 

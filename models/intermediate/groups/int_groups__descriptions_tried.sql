@@ -36,15 +36,9 @@ descriptions_tried as (
 
     from cleanups
 
-    left join calls
-        on
-            cleanups.cluster_id = calls.cluster_id
-            and cleanups.group_id = calls.group_id
+    left join calls using (cluster_id, group_id)
 
-    left join state_groups
-        on
-            cleanups.cluster_id = state_groups.cluster_id
-            and cleanups.group_id = state_groups.group_id
+    left join state_groups using (cluster_id, group_id)
 
 )
 

@@ -72,15 +72,9 @@ positions_known as (
 
     from groups_touched
 
-    left join group_parts
-        on
-            groups_touched.cluster_id = group_parts.cluster_id
-            and groups_touched.group_id = group_parts.group_id
+    left join group_parts using (cluster_id, group_id)
 
-    left join state_groups
-        on
-            groups_touched.cluster_id = state_groups.cluster_id
-            and groups_touched.group_id = state_groups.group_id
+    left join state_groups using (cluster_id, group_id)
 
 ),
 

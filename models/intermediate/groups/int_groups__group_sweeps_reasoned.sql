@@ -70,23 +70,13 @@ groups_reasoned as (
 
     from live_groups
 
-    left semi join groups_due
-        on
-            live_groups.cluster_id = groups_due.cluster_id
-            and live_groups.group_id = groups_due.group_id
+    left semi join groups_due using (cluster_id, group_id)
 
-    inner join clusters
-        on live_groups.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join offsets_counted
-        on
-            live_groups.cluster_id = offsets_counted.cluster_id
-            and live_groups.group_id = offsets_counted.group_id
+    left join offsets_counted using (cluster_id, group_id)
 
-    left join groups_in_transaction
-        on
-            live_groups.cluster_id = groups_in_transaction.cluster_id
-            and live_groups.group_id = groups_in_transaction.group_id
+    left join groups_in_transaction using (cluster_id, group_id)
 
 ),
 

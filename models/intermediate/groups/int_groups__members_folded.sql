@@ -32,10 +32,7 @@ records_brought_together as (
 
     from group_records
 
-    left semi join groups_touched
-        on
-            group_records.cluster_id = groups_touched.cluster_id
-            and group_records.group_id = groups_touched.group_id
+    left semi join groups_touched using (cluster_id, group_id)
 
     distribute by group_records.cluster_id, group_records.group_id
 

@@ -58,20 +58,11 @@ clocks_chosen as (
 
     from live_offsets
 
-    inner join live_groups
-        on
-            live_offsets.cluster_id = live_groups.cluster_id
-            and live_offsets.group_id = live_groups.group_id
+    inner join live_groups using (cluster_id, group_id)
 
-    inner join clusters
-        on live_groups.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join pending_commits
-        on
-            live_offsets.cluster_id = pending_commits.cluster_id
-            and live_offsets.group_id = pending_commits.group_id
-            and live_offsets.topic_name = pending_commits.topic_name
-            and live_offsets.partition_index = pending_commits.partition_index
+    left join pending_commits using (cluster_id, group_id, topic_name, partition_index)
 
 ),
 

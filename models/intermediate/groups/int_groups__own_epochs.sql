@@ -28,8 +28,7 @@ own_epochs as (
 
     from live_groups
 
-    inner join clusters
-        on live_groups.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
     where
         clusters.authority = 'moldau'

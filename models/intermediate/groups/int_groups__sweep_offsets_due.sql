@@ -33,10 +33,7 @@ offsets_due as (
 
     from offset_expirations
 
-    left semi join groups_due
-        on
-            offset_expirations.cluster_id = groups_due.cluster_id
-            and offset_expirations.group_id = groups_due.group_id
+    left semi join groups_due using (cluster_id, group_id)
 
 )
 

@@ -37,15 +37,9 @@ deletes_chosen as (
 
     from cleanups
 
-    left join state_groups
-        on
-            cleanups.cluster_id = state_groups.cluster_id
-            and cleanups.group_id = state_groups.group_id
+    left join state_groups using (cluster_id, group_id)
 
-    left anti join calls
-        on
-            cleanups.cluster_id = calls.cluster_id
-            and cleanups.group_id = calls.group_id
+    left anti join calls using (cluster_id, group_id)
 
     where
         not cleanups.needs_barrier

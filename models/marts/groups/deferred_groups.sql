@@ -60,10 +60,7 @@ failures_counted as (
 
     from deletes
 
-    left join last_successes
-        on
-            deletes.cluster_id = last_successes.cluster_id
-            and deletes.group_id = last_successes.group_id
+    left join last_successes using (cluster_id, group_id)
 
     where
         deletes.outcome <> 'success'
@@ -93,10 +90,7 @@ deferred_groups as (
 
     from group_sweeps
 
-    inner join groups_held
-        on
-            group_sweeps.cluster_id = groups_held.cluster_id
-            and group_sweeps.group_id = groups_held.group_id
+    inner join groups_held using (cluster_id, group_id)
 
     left join decision_changes
         on
@@ -106,10 +100,7 @@ deferred_groups as (
             = decision_changes.subject
             and group_sweeps.changed_in_run_id = decision_changes.run_id
 
-    left join failures_counted
-        on
-            group_sweeps.cluster_id = failures_counted.cluster_id
-            and group_sweeps.group_id = failures_counted.group_id
+    left join failures_counted using (cluster_id, group_id)
 
 )
 

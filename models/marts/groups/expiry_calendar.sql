@@ -53,8 +53,7 @@ expiry_calendar as (
             and offset_expirations.observed_log_offset
             = live_offsets.commit_log_offset
 
-    left join reasons
-        on offset_expirations.reason_code = reasons.reason_code
+    left join reasons using (reason_code)
 
 )
 

@@ -47,11 +47,7 @@ group_lag as (
 
     from live_offsets
 
-    left join ends_known
-        on
-            live_offsets.cluster_id = ends_known.cluster_id
-            and live_offsets.topic_name = ends_known.topic_name
-            and live_offsets.partition_index = ends_known.partition_index
+    left join ends_known using (cluster_id, topic_name, partition_index)
 
 )
 

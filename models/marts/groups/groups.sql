@@ -57,10 +57,7 @@ groups as (
 
     from state_groups
 
-    left join offsets_counted
-        on
-            state_groups.cluster_id = offsets_counted.cluster_id
-            and state_groups.group_id = offsets_counted.group_id
+    left join offsets_counted using (cluster_id, group_id)
 
 )
 
