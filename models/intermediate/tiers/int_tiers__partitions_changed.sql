@@ -6,12 +6,6 @@ clusters as (
 
 ),
 
-partition_changes as (
-
-    select * from {{ ref('int_tiers__partition_changes') }}
-
-),
-
 topic_configs as (
 
     select * from {{ ref('stg_state__topic_configs') }}
@@ -21,6 +15,41 @@ topic_configs as (
 last_runs as (
 
     select * from {{ ref('int_tiers__last_runs') }}
+
+),
+
+changes as (
+
+    {{ partitions_of(ref('stg_state__partition_states')) }}
+
+    union all
+
+    {{ partitions_of(ref('stg_state__leader_epochs')) }}
+
+    union all
+
+    {{ partitions_of(ref('stg_state__local_segments')) }}
+
+    union all
+
+    {{ partitions_of(ref('stg_state__remote_segments')) }}
+
+),
+
+partition_changes as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        max(changed_in_run_id) as changed_in_run_id
+
+    from changes
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index
 
 ),
 
