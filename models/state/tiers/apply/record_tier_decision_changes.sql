@@ -8,28 +8,24 @@
 
 with
 
-decisions_unrecorded as (
+runs as (
 
-    select * from {{ ref('int_tiers__decisions_unrecorded') }}
+    select * from {{ ref('stg_state__runs') }}
 
 ),
 
-decisions_changed as (
+decisions as (
 
-    select
-        domain,
-        cluster_id,
-        subject,
-        run_id,
-        decision,
-        reason_code,
-        previous_decision,
-        previous_reason_code,
-        ruleset,
-        decided_at_ms
+    select * from {{ ref('int_tiers__decisions_gathered') }}
 
-    from decisions_unrecorded
+),
 
-)
+decision_changes as (
 
-select * from decisions_changed
+    select * from {{ ref('stg_history__decision_changes') }}
+
+),
+
+{{ decisions_unrecorded(kinds=['tiers']) }}
+
+select * from decisions_unrecorded
