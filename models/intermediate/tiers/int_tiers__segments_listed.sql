@@ -1,8 +1,17 @@
 with
 
-segments as (
+segments_in_scope as (
 
     select * from {{ ref('int_tiers__segments_in_scope') }}
+
+),
+
+{# also by what is deleted by now #}
+{{ epochs_superseded('segments_in_scope') }},
+
+segments as (
+
+    select * from segments_in_scope
 
     where segment_state <> 'DELETE_SEGMENT_FINISHED'
 
@@ -35,7 +44,7 @@ superseded as (
             collect_list(struct(leader_epoch, is_orphaned))
         ) as orphaned_by_epoch
 
-    from {{ ref('int_tiers__segments_superseded') }}
+    from epochs_superseded
 
     group by
         cluster_id,
