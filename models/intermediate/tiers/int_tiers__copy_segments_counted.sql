@@ -31,19 +31,23 @@ copy_segments_counted as (
         base_offset,
         broker_id,
         topic_name,
-        is_open,
-        shown_since_ms,
         is_eligible,
         if(is_counted, 1, 0) as lag_segments,
         if(is_counted, size_bytes, 0) as lag_bytes,
-        is_open and is_counted <> is_eligible as is_stale_until_run_ends,
-        is_counted and coalesce(reason_code = 'ABOVE_LAST_STABLE_OFFSET', false)
-            as counts_above_last_stable_offset,
-        is_counted and coalesce(reason_code = 'DELAYED', false)
-            as counts_delayed,
-        is_counted and coalesce(reason_code = 'BELOW_LOG_START', false)
-            as counts_below_log_start,
-        is_eligible and not is_counted and not is_open as omits_partly_copied
+        filter(
+            array(
+                if(is_open and is_counted <> is_eligible, 'is_stale_until_run_ends', null),
+                if(
+                    is_counted and reason_code = 'ABOVE_LAST_STABLE_OFFSET',
+                    'counts_above_last_stable_offset',
+                    null
+                ),
+                if(is_counted and reason_code = 'DELAYED', 'counts_delayed', null),
+                if(is_counted and reason_code = 'BELOW_LOG_START', 'counts_below_log_start', null),
+                if(is_eligible and not is_counted and not is_open, 'omits_partly_copied', null)
+            ),
+            cause -> cause is not null
+        ) as causes
 
     from segments_told
 

@@ -70,31 +70,52 @@ delete_segments_counted as (
         segment_id,
         broker_id,
         topic_name,
-        shown,
         segments_live,
         times_walked + times_cleaned - times_deleted as lag_segments,
         {# of a retry the bytes are subtracted and were never added #}
         size_bytes
         * (if(is_retried, 0, times_walked) + times_cleaned - times_deleted)
             as lag_bytes,
-        is_chosen
-        and times_walked + times_cleaned = 0
-        and reason_code = 'DELETE_STARTED'
-        and not is_walked as omits_marked_behind_walk,
-        is_chosen
-        and times_walked + times_cleaned = 0
-        and (reason_code <> 'DELETE_STARTED' or is_walked)
-            as waits_for_next_run,
-        is_retried and times_walked > times_deleted as omits_bytes_of_retries,
-        is_retried and times_walked > 0 and times_deleted > 0
-            as keeps_negative_after_retry,
-        greatest(times_walked + times_cleaned, times_deleted) > 1
-        and (times_walked + times_cleaned <> times_deleted or is_retried)
-            as counts_segment_per_epoch,
-        times_cleaned > 0 and not is_unreferenced as counts_straddling_epoch,
-        times_walked + times_cleaned > times_deleted
-        and not is_chosen
-        and (times_walked > 0 or is_unreferenced) as counts_unbreached
+        filter(
+            array(
+                if(
+                    is_chosen
+                    and times_walked + times_cleaned = 0
+                    and (reason_code <> 'DELETE_STARTED' or is_walked),
+                    'waits_for_next_run',
+                    null
+                ),
+                if(
+                    is_chosen
+                    and times_walked + times_cleaned = 0
+                    and reason_code = 'DELETE_STARTED'
+                    and not is_walked,
+                    'omits_marked_behind_walk',
+                    null
+                ),
+                if(is_retried and times_walked > times_deleted, 'omits_bytes_of_retries', null),
+                if(
+                    is_retried and times_walked > 0 and times_deleted > 0,
+                    'keeps_negative_after_retry',
+                    null
+                ),
+                if(
+                    greatest(times_walked + times_cleaned, times_deleted) > 1
+                    and (times_walked + times_cleaned <> times_deleted or is_retried),
+                    'counts_segment_per_epoch',
+                    null
+                ),
+                if(times_cleaned > 0 and not is_unreferenced, 'counts_straddling_epoch', null),
+                if(
+                    times_walked + times_cleaned > times_deleted
+                    and not is_chosen
+                    and (times_walked > 0 or is_unreferenced),
+                    'counts_unbreached',
+                    null
+                )
+            ),
+            cause -> cause is not null
+        ) as causes
 
     from segments_cleaned
 

@@ -1,14 +1,62 @@
 with
 
+copy_segments as (
+
+    select * from {{ ref('int_tiers__copy_segments_counted') }}
+
+),
+
+delete_segments as (
+
+    select * from {{ ref('int_tiers__delete_segments_counted') }}
+
+),
+
 copy_gauges as (
 
-    select * from {{ ref('int_tiers__copy_gauges_reproduced') }}
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        topic_name,
+        broker_id,
+        sum(lag_bytes) as lag_bytes,
+        sum(lag_segments) as lag_segments,
+        array_distinct(flatten(collect_list(causes))) as causes
+
+    from copy_segments
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index,
+        topic_name,
+        broker_id
 
 ),
 
 delete_gauges as (
 
-    select * from {{ ref('int_tiers__delete_gauges_reproduced') }}
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        topic_name,
+        broker_id,
+        segments_live,
+        coalesce(sum(lag_bytes), 0) as lag_bytes,
+        coalesce(sum(lag_segments), 0) as lag_segments,
+        array_distinct(flatten(collect_list(causes))) as causes
+
+    from delete_segments
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index,
+        topic_name,
+        broker_id,
+        segments_live
 
 ),
 
@@ -52,19 +100,7 @@ gauges_reproduced as (
         topic_name,
         broker_id,
         kafka_value,
-        is_stale_until_run_ends,
-        counts_above_last_stable_offset,
-        counts_delayed,
-        counts_below_log_start,
-        omits_partly_copied,
-        false as waits_for_next_run,
-        false as omits_marked_behind_walk,
-        false as omits_bytes_of_retries,
-        false as keeps_negative_after_retry,
-        false as keeps_last_value_without_segments,
-        false as counts_segment_per_epoch,
-        false as counts_straddling_epoch,
-        false as counts_unbreached
+        causes
 
     from copy_metrics
 
@@ -78,25 +114,18 @@ gauges_reproduced as (
         topic_name,
         broker_id,
         kafka_value,
-        false as is_stale_until_run_ends,
-        false as counts_above_last_stable_offset,
-        false as counts_delayed,
-        false as counts_below_log_start,
-        false as omits_partly_copied,
-        waits_for_next_run,
-        omits_marked_behind_walk,
-        {# a retry is counted, only its bytes are not #}
-        omits_bytes_of_retries
-        and metric_name = 'RemoteDeleteLagBytes'
-            as omits_bytes_of_retries,
-        keeps_negative_after_retry
-        and metric_name = 'RemoteDeleteLagBytes'
-            as keeps_negative_after_retry,
-        keeps_last_value_without_segments and kafka_value <> 0
-            as keeps_last_value_without_segments,
-        counts_segment_per_epoch,
-        counts_straddling_epoch,
-        counts_unbreached
+        {# a retry is counted, only its bytes are not; without a segment Kafka
+           writes nothing, and the last value stays #}
+        filter(
+            flatten(array(causes, array('keeps_last_value_without_segments'))),
+            cause -> case
+                when cause in ('omits_bytes_of_retries', 'keeps_negative_after_retry')
+                    then metric_name = 'RemoteDeleteLagBytes'
+                when cause = 'keeps_last_value_without_segments'
+                    then segments_live = 0 and kafka_value <> 0
+                else true
+            end
+        ) as causes
 
     from delete_metrics
 

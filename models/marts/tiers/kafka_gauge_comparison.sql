@@ -57,30 +57,18 @@ values_joined as (
         gauges.kafka_value,
         lags.lag as moldau_value,
         coalesce(gauges.kafka_value, 0) - lags.lag as difference,
-        lags.lag is null as is_lag_unknown,
-        gauges.cluster_id is null as has_no_gauge,
-        coalesce(gauges.is_stale_until_run_ends, false)
-            as is_stale_until_run_ends,
-        coalesce(gauges.counts_above_last_stable_offset, false)
-            as counts_above_last_stable_offset,
-        coalesce(gauges.counts_delayed, false) as counts_delayed,
-        coalesce(gauges.counts_below_log_start, false)
-            as counts_below_log_start,
-        coalesce(gauges.omits_partly_copied, false) as omits_partly_copied,
-        coalesce(gauges.waits_for_next_run, false) as waits_for_next_run,
-        coalesce(gauges.omits_marked_behind_walk, false)
-            as omits_marked_behind_walk,
-        coalesce(gauges.omits_bytes_of_retries, false)
-            as omits_bytes_of_retries,
-        coalesce(gauges.keeps_negative_after_retry, false)
-            as keeps_negative_after_retry,
-        coalesce(gauges.keeps_last_value_without_segments, false)
-            as keeps_last_value_without_segments,
-        coalesce(gauges.counts_segment_per_epoch, false)
-            as counts_segment_per_epoch,
-        coalesce(gauges.counts_straddling_epoch, false)
-            as counts_straddling_epoch,
-        coalesce(gauges.counts_unbreached, false) as counts_unbreached
+        filter(
+            flatten(
+                array(
+                    coalesce(gauges.causes, cast(array() as array<string>)),
+                    array(
+                        if(lags.lag is null, 'is_lag_unknown', null),
+                        if(gauges.cluster_id is null, 'has_no_gauge', null)
+                    )
+                )
+            ),
+            name -> name is not null
+        ) as causes_found
 
     from gauges
 
@@ -100,39 +88,54 @@ values_joined as (
 kafka_gauge_comparison as (
 
     select
-        *,
+        cluster_id,
+        topic_id,
+        partition_index,
+        metric_name,
+        topic_name,
+        broker_id,
+        kafka_value,
+        moldau_value,
+        difference,
+        array_contains(causes_found, 'is_lag_unknown') as is_lag_unknown,
+        array_contains(causes_found, 'has_no_gauge') as has_no_gauge,
+        array_contains(causes_found, 'is_stale_until_run_ends') as is_stale_until_run_ends,
+        array_contains(causes_found, 'counts_above_last_stable_offset')
+            as counts_above_last_stable_offset,
+        array_contains(causes_found, 'counts_delayed') as counts_delayed,
+        array_contains(causes_found, 'counts_below_log_start') as counts_below_log_start,
+        array_contains(causes_found, 'omits_partly_copied') as omits_partly_copied,
+        array_contains(causes_found, 'waits_for_next_run') as waits_for_next_run,
+        array_contains(causes_found, 'omits_marked_behind_walk') as omits_marked_behind_walk,
+        array_contains(causes_found, 'omits_bytes_of_retries') as omits_bytes_of_retries,
+        array_contains(causes_found, 'keeps_negative_after_retry')
+            as keeps_negative_after_retry,
+        array_contains(causes_found, 'keeps_last_value_without_segments')
+            as keeps_last_value_without_segments,
+        array_contains(causes_found, 'counts_segment_per_epoch') as counts_segment_per_epoch,
+        array_contains(causes_found, 'counts_straddling_epoch') as counts_straddling_epoch,
+        array_contains(causes_found, 'counts_unbreached') as counts_unbreached,
         coalesce(difference = 0, false) as is_equal,
+        {# in this order #}
         filter(
             array(
-                if(is_lag_unknown, 'is_lag_unknown', null),
-                if(has_no_gauge, 'has_no_gauge', null),
-                if(is_stale_until_run_ends, 'is_stale_until_run_ends', null),
-                if(
-                    counts_above_last_stable_offset,
-                    'counts_above_last_stable_offset',
-                    null
-                ),
-                if(counts_delayed, 'counts_delayed', null),
-                if(counts_below_log_start, 'counts_below_log_start', null),
-                if(omits_partly_copied, 'omits_partly_copied', null),
-                if(waits_for_next_run, 'waits_for_next_run', null),
-                if(omits_marked_behind_walk, 'omits_marked_behind_walk', null),
-                if(omits_bytes_of_retries, 'omits_bytes_of_retries', null),
-                if(
-                    keeps_negative_after_retry,
-                    'keeps_negative_after_retry',
-                    null
-                ),
-                if(
-                    keeps_last_value_without_segments,
-                    'keeps_last_value_without_segments',
-                    null
-                ),
-                if(counts_segment_per_epoch, 'counts_segment_per_epoch', null),
-                if(counts_straddling_epoch, 'counts_straddling_epoch', null),
-                if(counts_unbreached, 'counts_unbreached', null)
+                'is_lag_unknown',
+                'has_no_gauge',
+                'is_stale_until_run_ends',
+                'counts_above_last_stable_offset',
+                'counts_delayed',
+                'counts_below_log_start',
+                'omits_partly_copied',
+                'waits_for_next_run',
+                'omits_marked_behind_walk',
+                'omits_bytes_of_retries',
+                'keeps_negative_after_retry',
+                'keeps_last_value_without_segments',
+                'counts_segment_per_epoch',
+                'counts_straddling_epoch',
+                'counts_unbreached'
             ),
-            cause -> cause is not null and not difference <=> 0
+            cause -> array_contains(causes_found, cause) and not difference <=> 0
         ) as causes
 
     from values_joined
