@@ -4,12 +4,6 @@
 
 with
 
-clusters as (
-
-    select * from {{ ref('int_tiers__clusters_observed') }}
-
-),
-
 partitions as (
 
     select * from {{ ref('int_tiers__partitions_led') }}
@@ -24,6 +18,85 @@ measured as (
 
 ),
 
+settings as (
+
+    select * from {{ ref('stg_state__settings') }}
+
+),
+
+last_runs as (
+
+    select * from {{ ref('int_tiers__last_runs') }}
+
+),
+
+upload_candidates as (
+
+    select * from {{ ref('int_tiers__upload_candidates_decided') }}
+
+),
+
+delete_candidates as (
+
+    select * from {{ ref('int_tiers__delete_candidates_decided') }}
+
+),
+
+{# what did not change is not decided anew; a plain `dbt run` has no row #}
+instants as (
+
+    select
+        run_id,
+        cluster_id,
+        decided_at_ms
+
+    from last_runs
+
+    union all
+
+    select
+        run_id,
+        cluster_id,
+        decided_at_ms
+
+    from upload_candidates
+
+    union all
+
+    select
+        run_id,
+        cluster_id,
+        decided_at_ms
+
+    from delete_candidates
+
+),
+
+last_instants as (
+
+    select
+        cluster_id,
+        max_by(decided_at_ms, run_id) as at_ms
+
+    from instants
+
+    group by cluster_id
+
+),
+
+clusters as (
+
+    select
+        last_instants.cluster_id,
+        last_instants.at_ms,
+        {{ task_interval_ms('settings.settings') }} as task_interval_ms
+
+    from last_instants
+
+    left join settings using (cluster_id)
+
+),
+
 {# whose tasks were stopped and whose gauges were removed #}
 tiering_off as (
 
@@ -31,7 +104,7 @@ tiering_off as (
         cluster_id,
         topic_id
 
-    from {{ ref('int_tiers__upload_candidates_decided') }}
+    from upload_candidates
 
     where reason_code = 'TIERING_OFF'
 
