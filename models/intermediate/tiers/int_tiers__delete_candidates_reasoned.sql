@@ -99,7 +99,7 @@ walked as (
         *,
         walk_position is null
         or coalesce(
-            bool_or(walk_code in ('COPY_IN_FLIGHT', 'NOT_BREACHED')) over (
+            bool_or({{ stops_walk('walk_code') }}) over (
                 partition by cluster_id, topic_id, partition_index
                 order by walk_position asc nulls first
                 rows between unbounded preceding and 1 preceding

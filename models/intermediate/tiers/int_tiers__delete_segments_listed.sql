@@ -77,8 +77,7 @@ delete_segments_listed as (
             <= coalesce(
                 min(
                     if(
-                        delete_candidates.reason_code
-                        in ('NOT_BREACHED', 'COPY_IN_FLIGHT'),
+                        {{ stops_walk('delete_candidates.reason_code') }},
                         delete_candidates.walk_position,
                         null
                     )

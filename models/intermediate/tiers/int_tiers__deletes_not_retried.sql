@@ -31,7 +31,7 @@ walks_ended as (
 
     from delete_candidates
 
-    where reason_code in ('NOT_BREACHED', 'COPY_IN_FLIGHT')
+    where {{ stops_walk('reason_code') }}
 
     group by
         cluster_id,
