@@ -158,6 +158,11 @@ def _from_json(node: Any) -> Any:
     return _sql(f"cast(cast(text_ as json) as {kind})", text_=node.this)
 
 
+def _percentile(node: Any) -> Any:
+    """One of the values, as Spark gives it up to ten thousand of them; DuckDB's guesses between."""
+    return _sql("quantile_disc(value_, share_)", value_=node.this, share_=node.args["quantile"])
+
+
 def _filtered(node: Any) -> Any:
     """A sum that is null where it is past the largest bigint."""
     if node.this.name.lower() == "try_sum":
@@ -204,6 +209,7 @@ _BY_KIND: dict[str, Callable[[Any], Any]] = {
     "transform": _counted_from_0,
     "arrayfilter": _counted_from_0,
     "anonymous": _by_name,
+    "approxquantile": _percentile,
     "fromjson": _from_json,
     "filter": _filtered,
     # of the row with the largest, also where it is null there

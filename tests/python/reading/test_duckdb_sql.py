@@ -48,6 +48,11 @@ def test_aggregates() -> None:
     assert ask("select max_by(b, a) from (values (1, 3), (2, null)) as t (a, b)") == [(None,)]
 
 
+def test_a_percentile_is_one_of_the_values() -> None:
+    asked = "percentile_approx(a, 0.5), percentile_approx(a, 0.99)"
+    assert ask(f"select {asked} from (values (10), (1), (null), (4), (7)) as t (a)") == [(4, 10)]
+
+
 def test_times_are_in_utc() -> None:
     [(moment,)] = ask("select timestamp_millis(1795247998738)")
     assert str(moment) == "2026-11-21 07:59:58.738000+00:00"
