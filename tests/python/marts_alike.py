@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from moldau.project import ROOT
 from moldau.reading.query import table_rows
 from moldau.reading.spark import ask_spark
 from moldau.reading.values import plain
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 from moldau.warehouse.contracts import marts
 
 
-def differences(session: Session, at_ms: int) -> dict[str, list[str]]:
-    """Mart -> the first rows that only one engine has, as they are printed."""
+def differences(session: Session, domain: str, at_ms: int) -> dict[str, list[str]]:
+    """Mart of a domain, or of all -> the first rows that only one engine has, as printed."""
+    folders = [ROOT / "models" / "marts" / folder for folder in (domain, "run")]
+    names = {file.stem for folder in folders for file in folder.glob("*.sql")}
     found = {}
     for name, mart in marts().items():
-        if mart.engine != "spark":
+        if mart.name in names and mart.engine != "spark":
             spark_columns, spark_rows = ask_spark(session.warehouse, f"from {name}", at_ms)
             duckdb = table_rows(session.warehouse, name, at_ms=at_ms)
             assert list(duckdb.columns) == spark_columns, name

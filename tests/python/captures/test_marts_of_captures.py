@@ -8,11 +8,11 @@ from __future__ import annotations
 import pytest
 from marts_alike import differences
 
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.last
 AT_MS = 1_795_247_998_738
 
 
 def test_both_engines_say_the_same(session: Session) -> None:
-    assert differences(session, AT_MS) == {}
+    assert differences(session, "groups", AT_MS) == {}
