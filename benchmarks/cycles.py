@@ -31,8 +31,9 @@ from measure import scratch, timed, versions, written
 from moldau.plugins.registry import make_plugin
 from moldau.runs.apply import plugin_spec
 from moldau.runs.decide import decide
-from moldau.runs.run import next_run_id
-from moldau.runs.session import Session, open_session
+from moldau.runs.opening import open_session
+from moldau.sessions.run import next_run_id
+from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
 PLUGINS = Path(__file__).parent / "slow_plugins"

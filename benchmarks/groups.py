@@ -35,10 +35,12 @@ from moldau.loading.journal import load
 from moldau.reading.delta import connect_duckdb
 from moldau.reading.duckdb_sql import MACROS, to_duckdb
 from moldau.records.encode import encode_key, encode_value
-from moldau.runs.decide import DECIDES, decide
-from moldau.runs.run import Run, open_run, settings_models
-from moldau.runs.session import Session, open_session
+from moldau.runs.decide import decide
+from moldau.runs.opening import open_session
+from moldau.sessions.run import Run, open_run, settings_models
+from moldau.sessions.session import Session
 from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
@@ -209,9 +211,8 @@ def bench_decide(session: Session, groups: int, runs: int) -> None:
 def decide_only(session: Session, kind: str) -> None:
     run = Run(f"{next(_numbers):08d}-{kind}", kind, ["bench"], AT_MS, is_dry_run=True)
     open_run(session, run)
-    session.run_models(
-        *settings_models(session, run), *DECIDES[kind], "record_group_decision_changes"
-    )
+    models = (model.name for model in session.models("decide", kind))
+    session.run_models(*settings_models(session, run), *models)
 
 
 def count_all_offsets(session: Session) -> None:
@@ -223,7 +224,7 @@ def count_all_offsets(session: Session) -> None:
 
 
 def make_state(session: Session, groups: int) -> None:
-    decided = (table for tables in DECIDES.values() for table in tables.values())
+    decided = (name for name, table in tables().items() if table.database == "decisions")
     for table in ("state.groups", "state.group_offsets", *decided):
         session.spark.sql(f"delete from {table}")
     session.spark.sql(f"insert into state.groups by name {GROUPS} from range({groups})")

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 
 @contextmanager

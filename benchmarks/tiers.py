@@ -26,14 +26,13 @@ from pathlib import Path
 from measure import scratch, timed, versions, written
 
 from moldau.engine.literals import literal
-from moldau.loading.journal import FOLDS
 from moldau.project import ROOT
 from moldau.reading.delta import connect_duckdb
 from moldau.reading.query import table_rows
 from moldau.records import families
-from moldau.runs.decide import DECIDES, MEASURES, RECORDS
-from moldau.runs.run import Run, close_run, open_run, settings_models
-from moldau.runs.session import Session, open_session
+from moldau.runs.opening import open_session
+from moldau.sessions.run import Run, close_run, open_run, settings_models
+from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import marts
 
@@ -282,9 +281,9 @@ def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
 def decide_only(session: Session) -> None:
     run = Run(f"{next(_numbers):08d}-tiers", "tiers", ["bench"], AT_MS)
     open_run(session, run)
-    decides = (*DECIDES["tiers"], *MEASURES["tiers"])
-    session.run_models(*settings_models(session, run), *decides)
-    close_run(session, run, RECORDS["tiers"])
+    models = (model.name for model in session.models("decide", "tiers"))
+    session.run_models(*settings_models(session, run), *models)
+    close_run(session, run)
 
 
 def read_marts(session: Session) -> None:
@@ -297,11 +296,11 @@ def read_marts(session: Session) -> None:
 def fold(session: Session, events: str, run_id: str) -> None:
     open_run(session, Run(run_id, "load", ["bench"], AT_MS, load_kind="records"))
     session.spark.sql(f"insert into decoded.remote_log_records by name {events}")
-    session.spark.sql(
-        "create view run.remote_log_records as select * from decoded.remote_log_records "
-        f"where run_id = {literal(run_id)}"
+    session.bring(
+        "remote_log_records",
+        f"select * from decoded.remote_log_records where run_id = {literal(run_id)}",
     )
-    session.run_models(*FOLDS[families.REMOTE_LOG_METADATA])
+    session.run_models(*(m.name for m in session.models("fold", families.REMOTE_LOG_METADATA)))
 
 
 def ask_duckdb(session: Session, values: dict[str, object]) -> None:

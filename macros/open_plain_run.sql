@@ -25,21 +25,8 @@
             {%- do run_query('create or replace view run.settings as select * from state.settings where valid_to_ms is null') -%}
         {%- endif -%}
         {#- what this run does not bring is empty -#}
-        {%- set brings_nothing = {
-            'records': 'decoded.group_records',
-            'open_transactions': 'state.open_transactions',
-            'remote_log_records': 'decoded.remote_log_records',
-            'partition_states': 'raw.partition_states',
-            'leader_epochs': 'raw.leader_epochs',
-            'local_segments': 'raw.local_segments',
-            'topic_configs': 'raw.topic_configs',
-            'finished': 'state.runs',
-            'slice': '(select 0 as slice_index)',
-            'compared': "(select '' as side, '' as domain, '' as cluster_id, '' as subject, '' as ruleset, '' as decision, '' as reason_code, 0L as decided_at_ms)",
-            'table_status': "(select '' as table_name, 0L as row_count, 0L as file_count, 0L as size_bytes, 0L as table_version, 0L as written_at_ms)",
-        } -%}
-        {%- for name, like in brings_nothing.items() if name not in views -%}
-            {%- do run_query('create or replace view run.' ~ name ~ ' as select * from ' ~ like ~ ' where false') -%}
+        {%- for source in graph.sources.values() if source.schema == 'run' and source.identifier not in views + ['parameters', 'settings'] -%}
+            {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as ' ~ no_rows_of(source)) -%}
         {%- endfor -%}
         {%- if 'parameters' not in views and flags.WHICH == 'test' -%}
             {%- do make_views() -%}
@@ -55,4 +42,14 @@
 {% macro run_views() %}
     {%- if run_query("show schemas like 'run'").rows | length == 0 -%}{{ return([]) }}{%- endif -%}
     {{ return(run_query('show views in run').columns['viewName'].values() | list) }}
+{% endmacro %}
+
+{# What a source of `run` selects when a run brings nothing: the columns of the table it is like, or its own. #}
+{% macro no_rows_of(source) %}
+    {%- if source.config.meta.like -%}{{ return('select * from ' ~ source.config.meta.like ~ ' where false') }}{%- endif -%}
+    {%- set columns = [] -%}
+    {%- for column in source.columns.values() -%}
+        {%- do columns.append('cast(null as ' ~ column.data_type ~ ') as ' ~ column.name) -%}
+    {%- endfor -%}
+    {{ return('select ' ~ columns | join(', ') ~ ' where false') }}
 {% endmacro %}

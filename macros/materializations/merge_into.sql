@@ -10,6 +10,7 @@
      insert_when          predicate on s for new rows; false = never insert
      works_on             run_list without whose rows there is nothing to write
      works_when           predicate on those rows
+     skips_no_rows        look first whether the model selects anything: an append of nothing is a commit, too
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
 {% materialization merge_into, adapter='spark' %}
@@ -19,6 +20,8 @@
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on')), config.get('works_when', 'true')) -%}
         {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
+    {%- elif config.get('skips_no_rows') and has_no_rows('(' ~ compiled_code ~ ')') -%}
+        {%- do store_raw_result('main', message='SKIP no rows', code='SKIP', rows_affected=0) -%}
     {%- elif config.get('in_slices_of') -%}
         {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}

@@ -3,7 +3,6 @@
    the list is short.
      as_literals   a handful of rows stand in the view itself: Spark plans them away where it can #}
 {% materialization run_list, adapter='spark' %}
-    {%- do run_query('create schema if not exists ' ~ model.schema) -%}
     {%- set rows = literal_rows(compiled_code) if config.get('as_literals') else write_list(model.alias, compiled_code) -%}
     {%- call statement('main') -%}
 create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}
@@ -12,7 +11,7 @@ create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ 
 {% endmaterialization %}
 
 {# Writes the rows into the run's own folder, so that runs beside each other keep theirs; returns the relation that reads
-   them. The next run removes the folder (`runs/lists.py`), and a plain `dbt run` its own when it ends. #}
+   them. The next run removes the folder (`sessions/lists.py`), and a plain `dbt run` its own when it ends. #}
 {% macro write_list(name, sql) %}
     {%- set run = run_query('select is_open, run_id from run.parameters').rows[0] -%}
     {%- set folder = warehouse_folder() ~ ('/_moldau/run/' if run[0] else '/_moldau/plain_run/') ~ run[1] ~ '/' ~ name -%}

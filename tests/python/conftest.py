@@ -21,7 +21,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-from moldau.runs.session import Session, open_session
+from moldau.runs.opening import open_session
+from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
 GROUPS = ("processes", "session", "tiers", "captures")

@@ -47,7 +47,7 @@ class Model:
         """What a model is for: the rules are per kind."""
         if self.layer == "state":
             return self.path.parts[3]
-        if self.layer == "intermediate" and self.domain == "run":
+        if re.fullmatch(r"int_[a-z]+__(folded|decided)", self.name):
             return "barrier"
         if self.node.config.schema == "decisions":
             return "decision"

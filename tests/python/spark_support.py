@@ -17,17 +17,17 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from moldau.domains import topics
 from moldau.engine.dbt import DbtError
 from moldau.engine.literals import literal
-from moldau.loading.append import DECODERS
-from moldau.loading.journal import FOLDS, VIEWS
+from moldau.reading.publish import PUBLISHED, publish
 from moldau.reading.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
-from moldau.runs import faults
 from moldau.runs.decide import decide
-from moldau.runs.rows import append_row
-from moldau.runs.run import (
+from moldau.sessions import faults
+from moldau.sessions.rows import append_row
+from moldau.sessions.run import (
     Run,
     next_run_id,
     now_ms,
@@ -35,7 +35,7 @@ from moldau.runs.run import (
     row_of,
     settings_models,
 )
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
 CAPTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -109,7 +109,7 @@ class Killed(BaseException):
 
 @contextlib.contextmanager
 def dying_at(point: str) -> Iterator[None]:
-    """The command in this block dies at this point of its run (see moldau.runs.faults)."""
+    """The command in this block dies at this point of its run (see moldau.sessions.faults)."""
 
     def die() -> None:
         raise Killed(point)
@@ -175,16 +175,21 @@ def fold(
     open_run(session, run)
     rows = f"select *, '{run.run_id}' as run_id from ({decoded})"
     if kind == families.REMOTE_LOG_METADATA:  # a segment may be folded again from its first event
-        table, _ = DECODERS[kind]
+        table = topics()[kind].table
         position = "cluster_id, log_topic_name, log_partition_index, log_offset"
         session.spark.sql(
             f"insert into {table} by name select * from ({rows}) "
             f"left anti join (select {position} from {table}) using ({position})"
         )
         rows = f"select * from {table} where run_id = '{run.run_id}'"
-    session.spark.sql(f"create view run.{VIEWS.get(kind, kind)} as {rows}")
-    session.run_models(*settings_models(session, run), *FOLDS[kind])
+    family = topics().get(kind)
+    session.bring(family.view if family and family.view else kind, rows)
+    session.run_models(*settings_models(session, run), *folds(session, kind))
     append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))
+
+
+def folds(session: Session, kind: str) -> list[str]:
+    return [model.name for model in session.models("fold", kind)]
 
 
 def fold_snapshots(session: Session, clusters: Sequence[str], told: Mapping[str, str]) -> None:
@@ -195,16 +200,14 @@ def fold_snapshots(session: Session, clusters: Sequence[str], told: Mapping[str,
     run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind="several")
     open_run(session, run)
     for kind, relation in told.items():
-        session.spark.sql(
-            f"create view run.{kind} as select *, '{run.run_id}' as run_id from {relation}"
-        )
+        session.bring(kind, f"select *, '{run.run_id}' as run_id from {relation}")
     parameters = session.sql("select * except (load_kind) from run.parameters")[0].asDict()
     columns = ", ".join(f"{literal(value)} as {name}" for name, value in parameters.items())
     session.spark.sql(
         f"create or replace view run.parameters as select {columns}, "
         f"explode({literal(list(told))}) as load_kind"
     )
-    models = dict.fromkeys(model for kind in told for model in FOLDS[kind])
+    models = dict.fromkeys(model for kind in told for model in folds(session, kind))
     session.run_models(*settings_models(session, run), *models)
     append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))
 
@@ -228,6 +231,18 @@ def make_all_views(session: Session, under: str = "models") -> None:
     open_run(session, Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms()))
     kinds = ("view", "run_list")
     session.dbt("run", "--select", *(f"config.materialized:{kind},path:{under}" for kind in kinds))
+
+
+@contextlib.contextmanager
+def published(session: Session, names: Sequence[str], at_ms: int) -> Iterator[None]:
+    """In this block `marts.*` of Spark are what was published: dbt's tests ask each many times."""
+    publish(session.warehouse, names, at_ms)
+    session.spark.sql("create schema if not exists marts")
+    for name in names:
+        folder = session.warehouse / PUBLISHED / name
+        session.spark.sql(f"create or replace view marts.{name} as select * from delta.`{folder}`")
+    yield
+    session.spark.sql("drop schema marts cascade")
 
 
 def dbt_tests_pass(session: Session, *selected: str) -> None:
@@ -262,6 +277,25 @@ def writes(session: Session, kind: str, cluster: str, at_ms: int) -> dict[str, i
     decide(session, kind, [cluster], at_ms, is_dry_run=False)
     after = _commits(session.warehouse)
     return {name: after[name] - before[name] for name in after if after[name] > before[name]}
+
+
+@contextlib.contextmanager
+def statements(session: Session) -> Iterator[list[str]]:
+    """The statements that Spark is given in this block, dbt's too."""
+    given: list[str] = []
+    plain = type(session.spark).sql
+
+    def noted(spark: Any, statement: str, *rest: Any, **more: Any) -> Any:
+        given.append(statement)
+        return plain(spark, statement, *rest, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(session.spark), "sql", noted)
+        yield given
+
+
+def commits(warehouse: Path) -> int:
+    return sum(_commits(warehouse).values())
 
 
 def _commits(warehouse: Path) -> dict[str, int]:

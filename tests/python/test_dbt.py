@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from manifest_support import project
 from spark_support import dbt_tests_pass, make_all_views
 
 from moldau.plugins.udtf import register_call_plugin
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 
 @pytest.fixture(scope="module")
-def viewed(session: Session) -> Session:
+def viewed(session: Session) -> Iterator[Session]:
     make_all_views(session)
-    return session
+    yield session
+    session.spark.sql("drop schema marts cascade")  # they are of a run; others make their own
 
 
 @pytest.mark.parametrize("kind", ["unit", "data"])

@@ -10,7 +10,7 @@ import pytest
 from spark_support import rows
 
 from moldau.engine.literals import literal
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 SINGULAR = Path(__file__).parents[1] / "singular"
 LIVES = {

@@ -1,7 +1,8 @@
 """The rules of the layers, proved on dbt's manifest: no Spark, no warehouse.
 
-staging -> helpers -> decisions -> state, ordered by two barriers:
-fold -> int_run__folded -> decisions -> int_run__decided -> apply. Marts are views on all of them.
+staging -> helpers -> decisions -> state, ordered in each domain by two barriers:
+fold -> int_<domain>__folded -> decisions -> int_<domain>__decided -> apply.
+Marts are views on all of them.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from statistics import median
 import pytest
 from manifest_support import JINJA, Model, Project, project
 
-from moldau.loading.journal import FOLDS
+from moldau.domains import domains, kinds, topics
 from moldau.project import ROOT, SEEDS
-from moldau.runs.apply import APPLIES
-from moldau.runs.decide import DECIDES, MEASURES, RECORDS
 
 # what a model of each kind may select from
 READS: dict[str, set[str]] = {
@@ -52,7 +51,7 @@ READ_AGAIN = {
 }
 # sources that marts may see: what is there, never what a load brings
 SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__parameters"}
-STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "close_")
+STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_")
 # what Jinja can learn from elsewhere than the project's files
 ASKS = re.compile(
     r"\b(this|target|flags|run_query|statement|load_result|execute|is_incremental|invocation_id|"
@@ -130,13 +129,15 @@ def test_only_state_models_write_state_and_history(
 def test_barriers_order_the_graph(dbt_project: Project) -> None:
     before = {name: model.ancestors for name, model in dbt_project.models.items()}
     for fold in dbt_project.of_kind("fold"):
-        assert fold.name in before["int_run__folded"]
+        domains_after = [fold.domain] if fold.domain != "run" else ["groups", "tiers"]
+        for domain in domains_after:
+            assert fold.name in before[f"int_{domain}__folded"]
     for decision in dbt_project.of_kind("decision"):
-        assert "int_run__folded" in decision.ancestors, decision.name
-        assert decision.name in before["int_run__decided"]
+        assert f"int_{decision.domain}__folded" in decision.ancestors, decision.name
+        assert decision.name in before[f"int_{decision.domain}__decided"]
     for apply in dbt_project.of_kind("apply"):
-        assert "int_run__decided" in apply.waits_for, apply.name
-        assert apply.name in before["close_run"] | {"close_run"}, "the run's row is written last"
+        if apply.domain != "run":
+            assert f"int_{apply.domain}__decided" in apply.waits_for, apply.name
 
 
 def test_names_match_folders(models: list[Model]) -> None:
@@ -243,26 +244,32 @@ def test_models_are_short(models: list[Model]) -> None:
     assert median(lines.values()) <= 60
 
 
-@pytest.mark.parametrize(
-    ("selector", "expected"),
-    [
-        *((f"fold_{kind}", {"record_settings", *names}) for kind, names in FOLDS.items()),
-        *(
-            (f"decide_{kind}", {"record_settings", *names, *MEASURES.get(kind, []), *RECORDS[kind]})
-            for kind, names in DECIDES.items()
-        ),
-        *(
-            (f"apply_{kind}", {model for models, _ in steps for model in models})
-            for kind, steps in APPLIES.items()
-            if steps
-        ),
-        ("close", {"close_run"}),
-    ],
-)
-def test_selectors_are_what_the_verbs_run(
-    dbt_project: Project, selector: str, expected: set[str]
-) -> None:
-    assert dbt_project.selected(selector) == expected
+def test_stages_are_told_by_tags(dbt_project: Project, models: list[Model]) -> None:
+    """What a verb runs is read from them, so each write is in a stage, of a kind that there is."""
+    files = [*topics(), *(kind for one in domains() for kind in one.files)]
+    known = {f"fold_{kind}" for kind in files}
+    known |= {f"{stage}_{kind}" for stage in ("decide", "apply") for kind in kinds()}
+    used: dict[str, set[str]] = {}
+    for model in models:
+        tags = set(model.node.config.tags)
+        assert tags <= known, model.name
+        is_staged = model.kind in ("fold", "apply", "decision") and model.domain != "run"
+        assert bool(tags) == is_staged, model.name
+        for tag in tags:
+            assert tag.startswith("fold_") == (model.kind == "fold"), model.name
+            assert tag.startswith("decide_") or model.kind != "decision", model.name
+            used.setdefault(tag, set()).add(model.name)
+    for tag, names in used.items():
+        expected = names if tag.startswith("apply_") else names | {"record_settings"}
+        assert dbt_project.selected(tag) == expected
+    assert set(used) >= {f"decide_{kind}" for kind in kinds()}
+
+
+def test_a_kind_of_run_dies_after_models_that_it_applies(dbt_project: Project) -> None:
+    for kind in kinds().values():
+        assert not kind.dies_after or set(kind.dies_after) <= dbt_project.selected(
+            f"apply_{kind.name}"
+        )
 
 
 def test_property_files_stand_beside_their_models() -> None:

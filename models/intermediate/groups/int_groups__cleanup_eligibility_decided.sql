@@ -1,4 +1,5 @@
 {{ config(
+    tags='decide_cycle',
     schema='decisions',
     alias='cleanup_eligibility',
     materialized='merge_into',
@@ -8,7 +9,7 @@
     insert_when='not s.is_gone'
 ) }}
 
--- depends_on: {{ ref('int_run__folded') }}
+-- depends_on: {{ ref('int_groups__folded') }}
 
 with
 

@@ -45,7 +45,7 @@ clusters_configured as (
     cross join parameters
 
     inner join rule_sets
-        on settings.groups_ruleset = rule_sets.ruleset
+        on settings.rulesets['groups'] = rule_sets.ruleset
 
     where
         parameters.cluster_ids is null

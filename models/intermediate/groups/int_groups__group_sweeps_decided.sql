@@ -1,4 +1,5 @@
 {{ config(
+    tags='decide_sweep',
     schema='decisions',
     alias='group_sweeps',
     materialized='merge_into',
@@ -10,7 +11,7 @@
 
 {# offsets first: groups are due until this table is written, so after a kill
    the offsets are decided again #}
--- depends_on: {{ ref('int_run__folded') }}
+-- depends_on: {{ ref('int_groups__folded') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 
 with

@@ -1,4 +1,5 @@
 {{ config(
+    tags='decide_sweep',
     schema='decisions',
     alias='offset_expirations',
     materialized='merge_into',
@@ -10,7 +11,7 @@
     insert_when='not s.is_gone'
 ) }}
 
--- depends_on: {{ ref('int_run__folded') }}
+-- depends_on: {{ ref('int_groups__folded') }}
 
 with
 

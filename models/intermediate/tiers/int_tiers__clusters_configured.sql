@@ -40,7 +40,7 @@ clusters_configured as (
     cross join parameters
 
     inner join rule_sets
-        on settings.tiers_ruleset = rule_sets.ruleset
+        on settings.rulesets['tiers'] = rule_sets.ruleset
 
     where
         parameters.cluster_ids is null

@@ -1,4 +1,5 @@
 {{ config(
+    tags='decide_tiers',
     schema='decisions',
     alias='delete_candidates',
     materialized='merge_into',
@@ -25,7 +26,7 @@
     ])
 ) }}
 
--- depends_on: {{ ref('int_run__folded') }}
+-- depends_on: {{ ref('int_tiers__folded') }}
 
 with
 

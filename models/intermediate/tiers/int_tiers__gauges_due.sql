@@ -1,7 +1,5 @@
 {{ config(materialized='run_list') }}
 
--- depends_on: {{ ref('close_run') }}
-
 with
 
 partitions as (

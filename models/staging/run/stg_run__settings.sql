@@ -11,8 +11,7 @@ renamed as (
     select
         cluster_id,
         authority,
-        groups_ruleset,
-        tiers_ruleset,
+        {{ rulesets_told() }} as rulesets,
         has_plugin,
         plugin_name,
         offsets_retention_ms,

@@ -14,22 +14,29 @@ from typing import Any
 import click
 
 from moldau.cli.failures import speak_any_letter, tell, works_on
+from moldau.domains import domains, kinds
 from moldau.errors import MoldauError
 
-# verb -> what it does, in one line: `--help` need not import every verb
-VERBS = {
+
+def verbs() -> dict[str, str]:
+    """Verb -> what it does, in one line: `--help` need not import every verb."""
+    of_domains = {kind.name: kind.summary for kind in kinds().values()}
+    for domain in domains():
+        of_domains |= domain.verbs
+    return _TO_LOAD | of_domains | _FOR_ALL
+
+
+_TO_LOAD = {
     "demo": "The main job on a bundled capture of a real broker, as a story.",
     "init": "Create the warehouse.",
     "dump": "Read a topic of a running cluster into a file that `load` takes.",
     "load": "Load files: raw, decoded and folded into state.",
     "decode": "Print records, decoded, as JSON Lines.",
-    "cycle": "Decide which topology descriptions are released, and release them.",
-    "sweep": "Decide which offsets and groups go, and remove them.",
-    "tiers": "Decide what waits to be uploaded to or deleted from tiered storage.",
+}
+_FOR_ALL = {
     "run": "A cycle, a sweep and a run of tiers, at one instant.",
     "watch": "Cycles and sweeps on each cluster's check interval, until SIGTERM.",
     "compare": "Decide under two rule sets and show what differs.",
-    "what-if": "Decide under other settings and show what differs.",
     "exec": "Run a file of verbs, one a line, in one session.",
     "explain": "Say in words why something is decided as it is.",
     "show": "Print a table or mart.",
@@ -45,11 +52,15 @@ class Verbs(click.Group):
     """Imports a verb's module only when that verb is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return list(verbs())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
+        if cmd_name not in verbs():
             return None
+        if cmd_name in kinds():
+            from moldau.cli.deciding import deciding_verb
+
+            return deciding_verb(kinds()[cmd_name])
         name = f"{cmd_name}_verb" if cmd_name in ("exec", "run") else cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f"moldau.cli.{name}"), name)
         return command
@@ -63,15 +74,15 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in VERBS and not args[0].startswith("-"):
+        if args[0] not in verbs() and not args[0].startswith("-"):
             from moldau.settings.problems import suggestion
 
-            ctx.fail(f"there is no verb {args[0]!r}{suggestion(args[0], VERBS)}")
+            ctx.fail(f"there is no verb {args[0]!r}{suggestion(args[0], verbs())}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl(list(verbs().items()))
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -43,7 +43,7 @@ def compare(
         raise click.UsageError("give --ruleset twice")
     from moldau.reading.query import table_rows
     from moldau.runs.compare import compare as compare_rulesets
-    from moldau.runs.run import now_ms
+    from moldau.sessions.run import now_ms
 
     with session_for(settings, "moldau compare", wait) as session:
         decided_at_ms = now_ms() if at_ms is None else at_ms

@@ -14,7 +14,8 @@ from moldau.instants import format_instant
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
-    from moldau.runs.run import Run
+    from moldau.domains import Kind
+    from moldau.sessions.run import Run
 
 
 def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,25 +40,26 @@ def deciding_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def deciding_verb(kind: str, decides: str, applies: str, table: str) -> click.Command:
-    """The verb `moldau KIND`; `decides` and `applies` end sentences of its help."""
+def deciding_verb(kind: Kind) -> click.Command:
+    """The verb of a kind of run."""
 
     @click.command(
-        name=kind,
-        help=f"""Decide {decides}.
+        name=kind.name,
+        help=f"""Decide {kind.decides}.
 
-        Every candidate gets a row in decisions.{table} with its reason: see `moldau show` and
-        `moldau explain`. All loaded records count; --at is the decision clock only.
-        Of clusters with `authority: moldau` the run then {applies}.
+        Every candidate gets a row in decisions.{kind.decisions} with its reason: see
+        `moldau show` and `moldau explain`. All loaded records count; --at is the decision clock
+        only.
+        Of clusters with `authority: moldau` the run then {kind.applies}.
 
         \b
         Example:
-          moldau {kind} --dry-run --at 2026-11-21T08:00:00Z
+          moldau {kind.name} --dry-run --at 2026-11-21T08:00:00Z
         """,
     )
     @deciding_options
     def verb(settings: Settings, **options: Any) -> None:
-        run_kinds(settings, f"moldau {kind}", [kind], **options)
+        run_kinds(settings, f"moldau {kind.name}", [kind.name], **options)
 
     return verb
 
@@ -77,7 +79,7 @@ def run_kinds(
     Ends the command with exit code 2 if a plugin call failed, also one of a run that was
     interrupted and is finished first.
     """
-    from moldau.runs.run import failed_calls, now_ms
+    from moldau.sessions.run import failed_calls, now_ms
 
     at_ms = now_ms() if at_ms is None else at_ms
     with held_for(settings, command, wait) as held:

@@ -27,7 +27,7 @@ def decode(file: Path) -> None:
     Example:
       moldau decode samples/__consumer_offsets.jsonl | grep StreamsGroupMetadata
     """
-    from moldau.reading.decode import decode_file
+    from moldau.loading.decode import decode_file
     from moldau.reading.values import to_json
 
     refused = 0

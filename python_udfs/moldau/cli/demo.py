@@ -54,7 +54,7 @@ def demo(warehouse: Path) -> None:
 def _tell_story(settings: Settings, registry: Registry) -> None:
     from moldau.loading.journal import load
     from moldau.runs.decide import decide
-    from moldau.runs.session import open_session
+    from moldau.runs.opening import open_session
 
     warehouse = settings.warehouse
     east, west = SAMPLES / "east", SAMPLES / "west"

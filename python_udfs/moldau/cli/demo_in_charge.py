@@ -11,7 +11,7 @@ from moldau.cli.story import ask, heading, show, tell
 from moldau.project import SAMPLES
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
 CLUSTER = "own"
 UNLUCKY = "c-repeat-off"  # the group whose first delete fails

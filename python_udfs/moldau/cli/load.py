@@ -10,20 +10,13 @@ import click
 from moldau.cli.options import format_option, pass_settings
 from moldau.cli.output import write_rows
 from moldau.cli.sessions import session_for, wait_option
+from moldau.domains import domains
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
     from moldau.loading.journal import Loaded
 
-# as loading.shapes has them: a test holds the two together
-KINDS = (
-    "records",
-    "open_transactions",
-    "partition_states",
-    "leader_epochs",
-    "local_segments",
-    "topic_configs",
-)
+KINDS = ("records", *(kind for domain in domains() for kind in domain.files))
 REFUSALS_SHOWN = 20
 
 

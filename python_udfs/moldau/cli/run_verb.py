@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from moldau.cli.deciding import deciding_options, run_kinds
+from moldau.domains import kinds
 from moldau.settings import Settings
-
-KINDS = ("cycle", "sweep", "tiers")
 
 
 @click.command(name="run")
@@ -21,4 +20,4 @@ def run_verb(settings: Settings, **options: Any) -> None:
     Example:
       moldau run --at 2026-11-21T08:00:00Z
     """
-    run_kinds(settings, "moldau run", KINDS, **options)
+    run_kinds(settings, "moldau run", list(kinds()), **options)

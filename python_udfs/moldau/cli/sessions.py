@@ -15,8 +15,8 @@ from moldau.warehouse.aside import in_words
 from moldau.warehouse.lock import locked
 
 if TYPE_CHECKING:
-    from moldau.runs.run import Run
-    from moldau.runs.session import Session
+    from moldau.sessions.run import Run
+    from moldau.sessions.session import Session
 
 
 class Held:
@@ -50,7 +50,7 @@ class Held:
             self._is_locked = True
 
     def session(self, settings: Settings) -> Session:
-        from moldau.runs.session import finish_interrupted_work, start_session
+        from moldau.runs.opening import finish_interrupted_work, start_session
 
         self.lock(settings)
         if self._session is None:
@@ -62,7 +62,7 @@ class Held:
         return self._session
 
     def _tell_finished(self, session: Session) -> None:
-        from moldau.runs.run import failed_calls
+        from moldau.sessions.run import failed_calls
 
         for run in session.finished:
             failed = failed_calls(run)

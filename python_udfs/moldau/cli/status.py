@@ -22,7 +22,7 @@ _RUN_COLUMNS = ("run_id", "kind", "clusters", "status", "decided_at", "finished_
 _SETTING_COLUMNS = (
     "cluster_id",
     "authority",
-    "groups_ruleset",
+    "rulesets",
     "plugin_name",
     "offsets_retention_ms",
     "check_interval_ms",
@@ -87,7 +87,9 @@ def _run(row: dict[str, Any]) -> list[Any]:
 
 
 def _setting(row: dict[str, Any]) -> list[Any]:
-    return [*(row[c] for c in _SETTING_COLUMNS[:-1]), _instant(row["valid_from_ms"])]
+    rulesets = ", ".join(f"{domain}: {name}" for domain, name in sorted(row["rulesets"].items()))
+    told = row | {"rulesets": rulesets}
+    return [*(told[c] for c in _SETTING_COLUMNS[:-1]), _instant(row["valid_from_ms"])]
 
 
 def _instant(milliseconds: int | None) -> str | None:

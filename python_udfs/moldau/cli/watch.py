@@ -47,7 +47,7 @@ def watch(
     Example:
       moldau watch --cluster east --format json
     """
-    from moldau.runs.shutdown import Signals, stops_when
+    from moldau.sessions.shutdown import Signals, stops_when
 
     signals = Signals()
     signals.listen()

@@ -61,6 +61,41 @@ def helpers_under(names: Sequence[str], warehouse: Path) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True)
+class Model:
+    """A model as it is configured; `table`: where its rows go, database.table."""
+
+    name: str
+    table: str
+    meta: dict[str, Any]
+
+    @property
+    def decides(self) -> bool:
+        """Whether it writes decisions; what else a run writes beside them is history."""
+        return self.table.startswith("decisions.")
+
+
+def models_tagged(tag: str, warehouse: Path) -> list[Model]:
+    """The models with this tag, parents first."""
+    nodes = _parse(warehouse).nodes
+    models = {key: node for key, node in nodes.items() if node.resource_type == "model"}
+    found = [key for key, node in models.items() if tag in node.config.get("tags", ())]
+
+    def ancestors(key: str) -> int:
+        seen, waiting = {key}, [key]
+        while waiting:
+            parents = set(models[waiting.pop()].depends_on.nodes) & models.keys() - seen
+            seen |= parents
+            waiting += parents
+        return len(seen)  # a parent has fewer than its children
+
+    ordered = sorted(found, key=lambda key: (ancestors(key), key))
+    return [
+        Model(node.name, node.config.get("into") or f"{node.schema}.{node.alias}", node.config.meta)
+        for node in map(models.__getitem__, ordered)
+    ]
+
+
 def tables_under(names: Sequence[str], warehouse: Path) -> set[str]:
     """The tables that these models are made from, through any number of views: database.table."""
     manifest = _parse(warehouse)

@@ -14,6 +14,9 @@ def rows_sql(types: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> str
         + ")"
         for row in rows
     )
+    if not values:
+        columns = ", ".join(f"cast(null as {kind}) as {name}" for name, kind in types.items())
+        return f"select {columns} where false"
     return f"select * from (values {values}) as listed ({', '.join(types)})"
 
 

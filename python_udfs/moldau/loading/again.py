@@ -10,14 +10,14 @@ from moldau.errors import MoldauError
 from moldau.loading.append import take_back
 from moldau.loading.journal import Loaded, finish
 from moldau.loading.stage import Staged
-from moldau.runs.run import next_run_id
-from moldau.runs.unfinished import setting_aside
+from moldau.sessions.run import next_run_id
+from moldau.sessions.unfinished import setting_aside
 from moldau.warehouse.aside import Aside, forget, read_aside
 from moldau.warehouse.notes import NotUnderstood
 from moldau.warehouse.paths import LOADS
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
 
 def retry(session: Session, run_id: str) -> Loaded:

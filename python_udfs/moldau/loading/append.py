@@ -11,27 +11,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from moldau.domains import topics
 from moldau.engine.literals import literal
+from moldau.engine.spark import is_appended
 from moldau.loading.refusals import Refusal
 from moldau.loading.stage import Staged
-from moldau.records import families, flat
+from moldau.records import families
 from moldau.warehouse.contracts import tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
-Decoder = Callable[[pa.Array, pa.Array], pa.RecordBatch]
-
-# family of topics -> table of decoded records, decoder
-DECODERS: dict[str, tuple[str, Decoder]] = {
-    families.CONSUMER_OFFSETS: ("decoded.group_records", flat.group_records),
-    families.REMOTE_LOG_METADATA: ("decoded.remote_log_records", flat.remote_log_records),
-    families.OFFSET_SYNCS: ("decoded.offset_syncs", flat.offset_syncs),
-    families.CHECKPOINTS: ("decoded.checkpoints", flat.checkpoints),
-    families.HEARTBEATS: ("decoded.heartbeats", flat.heartbeats),
-}
 # what a decoded row takes from its record: column there -> column of raw.records
 _POSITION = {
     "cluster_id": "cluster_id",
@@ -48,16 +40,12 @@ _GROUP_POSITION = {
 }
 
 
-def is_appended(spark: SparkSession, table: str, run_id: str) -> bool:
-    return not spark.table(table).where(f"run_id = {literal(run_id)}").isEmpty()
-
-
 def take_back(session: Session, run_id: str) -> None:
     """Delete the rows that a load appended.
 
     Else a load of the same records would find them there, and fold nothing.
     """
-    decoded = {table for table, _ in DECODERS.values()}
+    decoded = {found.table for found in topics().values()}
     raw = {name for name, table in tables().items() if table.database == "raw"}
     for table in sorted(raw | decoded):
         if is_appended(session.spark, table, run_id):
@@ -111,26 +99,26 @@ def append_rows(spark: SparkSession, staged: Staged) -> int:
 def append_decoded(spark: SparkSession, staged: Staged) -> None:
     """Decode the load's records, family by family, into `decoded`."""
     run = f"run_id = {literal(staged.run_id)}"
-    topics: dict[str, list[str]] = {}
+    brought: dict[str, list[str]] = {}
     for topic, *_ in staged.ranges:
-        topics.setdefault(families.family_of(topic) or "", []).append(topic)
-    for family, names in topics.items():
-        if family not in DECODERS:
+        brought.setdefault(families.family_of(topic) or "", []).append(topic)
+    for family, names in brought.items():
+        if family not in topics():
             continue
-        table, decoder = DECODERS[family]
+        table, decode = topics()[family].table, topics()[family].decode
         if is_appended(spark, table, staged.run_id):
             continue
         wanted = ", ".join(map(literal, sorted(set(names))))
         records = spark.table("raw.records").where(f"{run} and topic_name in ({wanted})")
         position = _GROUP_POSITION if family == families.CONSUMER_OFFSETS else _POSITION
         decoded = records.select(*_POSITION.values(), "record_key", "record_value").mapInArrow(
-            _decoding(position, decoder), spark.table(table).schema
+            _decoding(position, decode), spark.table(table).schema
         )
         _insert(spark, decoded, table, staged)
 
 
 def _decoding(
-    position: dict[str, str], decoder: Decoder
+    position: dict[str, str], decoder: Callable[[pa.Array, pa.Array], pa.RecordBatch]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

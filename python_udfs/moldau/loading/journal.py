@@ -7,41 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.domains import topics
+from moldau.engine.spark import is_appended
 from moldau.errors import MoldauError
 from moldau.loading.append import (
-    DECODERS,
     append_decoded,
     append_records,
     append_rows,
-    is_appended,
     take_back,
 )
 from moldau.loading.refusals import Refusal
-from moldau.loading.shapes import RECORDS, SHAPES, SNAPSHOTS
+from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import MARKER, Staged, stage
 from moldau.records import families
-from moldau.runs.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
-from moldau.runs.unfinished import is_closed, setting_aside
+from moldau.sessions.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
+from moldau.sessions.unfinished import is_closed, setting_aside
 from moldau.warehouse.paths import LOADS
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
-
-# family of topics, or kind of other files -> the models that fold what a load brings
-FOLDS = {
-    families.CONSUMER_OFFSETS: ["fold_group_records", "fold_group_offsets", "fold_groups"],
-    families.REMOTE_LOG_METADATA: ["fold_remote_segments", "replace_rejected_segment_events"],
-    "open_transactions": ["touch_groups_in_transaction", "replace_open_transactions"],
-    "partition_states": ["replace_partition_states"],
-    "leader_epochs": ["replace_leader_epochs"],
-    "local_segments": ["replace_local_segments"],
-    "topic_configs": ["fold_topic_configs"],
-}
-# family of topics -> the view of run.* with its records of this load
-VIEWS = {
-    families.CONSUMER_OFFSETS: "records",
-    families.REMOTE_LOG_METADATA: "remote_log_records",
-}
+    from moldau.sessions.session import Session
 
 
 @dataclass(frozen=True)
@@ -59,13 +43,13 @@ def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loa
 
     Raises MoldauError when a file cannot be read; bad lines are refused one by one.
     """
-    if kind not in SHAPES:
-        raise MoldauError(f"{kind!r} is not a kind of file: {', '.join(sorted(SHAPES))}")
+    if kind not in shapes():
+        raise MoldauError(f"{kind!r} is not a kind of file: {', '.join(sorted(shapes()))}")
     session.settings.cluster(cluster_id)
     run_id = next_run_id(session, "load")
     staged = Staged(run_id, kind, cluster_id, folder=_folder(session) / run_id)
     try:
-        stage(staged, files, SHAPES[kind])
+        stage(staged, files, shapes()[kind])
     except BaseException:
         shutil.rmtree(staged.folder, ignore_errors=True)
         raise
@@ -103,11 +87,11 @@ def finish(session: Session, staged: Staged) -> Loaded:
         "rows_already_there": staged.rows - rows_new - len(refused),
         "rows_refused": len(staged.refused) + len(refused),
     }
-    if rows_new or (staged.kind in SNAPSHOTS and not staged.refused_files):
-        models += folds_of(staged)
+    if rows_new or (shapes()[staged.kind].is_snapshot and not staged.refused_files):
+        models += folds_of(session, staged)
     if models:
         session.run_models(*models)
-    close_run(session, run, [])
+    close_run(session, run)
     shutil.rmtree(staged.folder)
     return _loaded(staged, rows_new, run.counts["rows_already_there"], refused)
 
@@ -125,12 +109,13 @@ def _loaded(
     )
 
 
-def folds_of(staged: Staged) -> list[str]:
-    """What the load folds: of records those of the families that it has."""
+def folds_of(session: Session, staged: Staged) -> list[str]:
+    """The models that the load writes: of records those of the families that it has."""
     if staged.kind != RECORDS.kind:
-        return FOLDS[staged.kind]
+        return [model.name for model in session.models("fold", staged.kind)]
     found = {families.family_of(topic) for topic, *_ in staged.ranges}
-    return [model for family, models in FOLDS.items() if family in found for model in models]
+    families_found = [family for family in topics() if family in found]
+    return [model.name for family in families_found for model in session.models("fold", family)]
 
 
 def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
@@ -142,7 +127,7 @@ def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
             rows_new = staged.rows
         else:
             rows_new = append_rows(spark, staged)
-        spark.sql(f"create view run.{staged.kind} as select * from raw.{staged.kind} where {mine}")
+        session.bring(staged.kind, f"select * from raw.{staged.kind} where {mine}")
         return rows_new, refused
     if is_appended(spark, "raw.records", staged.run_id):
         rows_new = spark.table("raw.records").where(mine).count()
@@ -151,9 +136,9 @@ def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
     else:
         rows_new = 0
     append_decoded(spark, staged)
-    for family, view in VIEWS.items():
-        table, _ = DECODERS[family]
-        spark.sql(f"create view run.{view} as select * from {table} where {mine}")
+    for decoded in topics().values():
+        if decoded.view:
+            session.bring(decoded.view, f"select * from {decoded.table} where {mine}")
     return rows_new, refused
 
 

@@ -36,6 +36,8 @@ class Field:
 class Shape:
     kind: str
     members: tuple[Field, ...]
+    is_snapshot: bool = False
+    """A load replaces the cluster's previous one as a whole."""
 
     @cached_property
     def fields(self) -> tuple[str, ...]:

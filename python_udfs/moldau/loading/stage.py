@@ -17,7 +17,6 @@ import pyarrow.parquet
 from moldau.loading.lines import Chunk, read_chunks
 from moldau.loading.refusals import Refusal
 from moldau.loading.shape import Shape
-from moldau.loading.shapes import SNAPSHOTS
 from moldau.settings.fields import Name
 from moldau.warehouse.durable import fsync
 from moldau.warehouse.notes import EXACTLY, read_note, write_note
@@ -92,7 +91,7 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
 
 
 def _chunks(file: Path, shape: Shape, staged: Staged) -> Iterator[Chunk]:
-    if shape.kind not in SNAPSHOTS:
+    if not shape.is_snapshot:
         yield from read_chunks(file, shape)
         return
     # a snapshot replaces the one before as a whole, so one bad line refuses it

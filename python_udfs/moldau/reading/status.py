@@ -56,9 +56,14 @@ def read_status(warehouse: Path) -> Status:
             {"run_id": entry.run_id, "set_aside_at_ms": entry.at_ms, "reason": entry.reason}
             for entry in read_aside(warehouse)
         ],
-        settings=rows("state.settings", in_force),
+        settings=[_with_rulesets(row) for row in rows("state.settings", in_force)],
         lock=lock_holder(warehouse),
     )
+
+
+def _with_rulesets(row: Row) -> Row:
+    """A row of moldau 0.1 tells the rule sets in its settings alone."""
+    return {**row, "rulesets": row["rulesets"] or json.loads(row["settings"])["ruleset"]}
 
 
 def read_tables(warehouse: Path) -> list[Row]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from moldau.domains import domains
 from moldau.errors import MoldauError
 from moldau.reading.query import Tables
 
@@ -73,9 +75,14 @@ def _nothing(tables: Tables, text: str) -> str:
         "order by jaro_winkler_similarity(group_id, ?) desc, group_id limit 3",
         [name, name],
     )
-    hint = ", ".join(dict.fromkeys(repr(row["group_id"][:100]) for row in close))
+    return nothing_known(text, dict.fromkeys(row["group_id"] for row in close))
+
+
+def nothing_known(text: str, close: Iterable[str] = ()) -> str:
+    """What is said of a text that names nothing; `close`: names that it may have meant."""
+    forms = [f"`{form}`" for one in domains() if one.subjects for form in one.subjects.forms]
+    hint = ", ".join(repr(name[:100]) for name in close)
     return (
-        f"nothing is known about {text[:200]!r}: give a group id, `cleanup GROUP`, `sweep GROUP`, "
-        "`offset GROUP TOPIC-PARTITION` or `tier TOPIC-PARTITION`"
-        + (f"; did you mean {hint}?" if hint else "")
+        f"nothing is known about {text[:200]!r}: give a group id, {', '.join(forms[:-1])} "
+        f"or {forms[-1]}" + (f"; did you mean {hint}?" if hint else "")
     )

@@ -2,55 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.domains import kinds
 from moldau.engine.literals import literal
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
-from moldau.runs import shutdown
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
-from moldau.runs.faults import die_at, fault, pids
-from moldau.runs.run import Run
+from moldau.sessions import shutdown
+from moldau.sessions.faults import die_at, fault, pids
+from moldau.sessions.run import Run
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
-
-# kind of run -> what is applied, and the points at which a run may be made to die after it
-APPLIES: dict[str, list[tuple[list[str], list[str]]]] = {
-    "cycle": [
-        (["mark_descriptions_uncertain"], []),
-        (["record_plugin_calls"], ["after_call", "before_clear"]),
-        (["clear_topology_epochs"], ["after_clear"]),
-        (["record_epoch_clears"], []),
-    ],
-    "sweep": [
-        ([], ["before_clear"]),
-        (["tombstone_group_offsets", "tombstone_groups"], ["after_clear"]),
-        (["record_tombstones"], []),
-    ],
-    "tiers": [],  # decisions are predictions: no broker is told of them
-}
-# decisions without which there is nothing to apply
-ACTS_ON: dict[str, tuple[str, ...]] = {
-    "cycle": ("eligible",),
-    "sweep": ("offsets_expire", "tombstone"),
-    "tiers": (),
-}
-_COUNTS = {
-    "cycle": [
-        "select concat('deletes_', outcome) as name, count(*) as n from history.plugin_calls "
-        "where run_id = {run} group by outcome",
-        "select outcome, count(*) from history.epoch_clears "
-        "where run_id = {run} and step <> 'barrier' group by outcome",
-    ],
-    "sweep": [
-        "select if(topic_name is null, 'groups_removed', 'offsets_removed') as name, "
-        "count(*) as n from history.tombstones where run_id = {run} group by name",
-    ],
-}
+    from moldau.sessions.session import Session
 
 
 def apply(session: Session, run: Run) -> None:
@@ -59,22 +26,29 @@ def apply(session: Session, run: Run) -> None:
     Adds to the run's counts: calls by outcome, cleared epochs,
     removed offsets and groups. Raises ShutdownRequested between two steps of a run that is to stop.
     """
+    kind = kinds()[run.kind]
     clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
-    has_work = any(run.counts.get(name) for name in ACTS_ON[run.kind])
+    has_work = any(run.counts.get(name) for name in kind.acts_on)
     if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
         return
     with carrying_on(session, run, clusters) as carry_on:
-        steps = APPLIES[run.kind]
+        models = [model.name for model in session.models("apply", run.kind)]
+        steps = [[model] for model in models]
         if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
-            steps = [([model for models, _ in steps for model in models], [])]
-        for models, points in steps:
+            steps = [models]
+        _die_at(kind.dies_before)
+        for step in steps:
             shutdown.check()
-            if models:
-                carry_on(models)
-            for point in points:
-                die_at(point)
-    counts = " union all ".join(_COUNTS[run.kind]).format(run=literal(run.run_id))
+            carry_on(step)
+            for model in step:
+                _die_at(kind.dies_after.get(model, ()))
+    counts = " union all ".join(kind.counts).format(run=literal(run.run_id))
     run.counts |= {name: count for name, count in session.sql(counts)}
+
+
+def _die_at(points: Sequence[str]) -> None:
+    for point in points:
+        die_at(point)
 
 
 def _is_withdrawn(session: Session, run: Run) -> bool:
@@ -93,7 +67,7 @@ def carrying_on(
     session: Session, run: Run, clusters: list[str]
 ) -> Iterator[Callable[[list[str]], None]]:
     """Gives a function that writes models, whatever plugins do to the process that calls them."""
-    if run.kind != "cycle":
+    if not kinds()[run.kind].calls_plugins:
         yield lambda models: session.run_models(*models)
         return
     with call_journal(session.warehouse, run.run_id) as journal:
@@ -108,7 +82,7 @@ def carrying_on(
 def applies_to(session: Session, kind: str, cluster_id: str) -> bool:
     """Moldau is in charge of the cluster; of descriptions only where a plugin holds them."""
     cluster = session.settings.cluster(cluster_id)
-    return cluster.authority == "moldau" and (kind != "cycle" or cluster.has_plugin)
+    return cluster.authority == "moldau" and (cluster.has_plugin or not kinds()[kind].calls_plugins)
 
 
 def plugin_spec(session: Session, cluster_id: str) -> PluginSpec:

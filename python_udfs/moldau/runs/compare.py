@@ -7,27 +7,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.domains import domains
 from moldau.errors import MoldauError
-from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.runs.scope import scope_of
+from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.settings.rule_sets import rule_sets
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
-
-# domain -> the view of everything that it would decide
-REASONED = {
-    "groups": "int_groups__decisions_reasoned",
-    "tiers": "int_tiers__decisions_reasoned",
-}
+    from moldau.sessions.session import Session
 
 
 def compare(
     session: Session, domain: str, rulesets: tuple[str, str], clusters: Sequence[str], at_ms: int
 ) -> Run:
     """Write the subjects that the two rule sets decide differently to marts.ruleset_differences."""
-    if domain not in REASONED:
-        raise MoldauError(f"{domain!r} cannot be compared: {', '.join(REASONED)} can")
+    reasoned = {one.name: one.reasoned for one in domains() if one.reasoned}
+    if domain not in reasoned:
+        raise MoldauError(f"{domain!r} cannot be compared: {', '.join(reasoned)} can")
     for name in rulesets:
         if name not in rule_sets(domain):
             raise MoldauError(
@@ -42,15 +38,15 @@ def compare(
             cluster: rulesets_of(session, cluster) | {domain: name} for cluster in scope
         }
         open_run(session, run)
-        kept = keep(session, REASONED[domain], folder / side)
+        kept = keep(session, reasoned[domain], folder / side)
         sides.append(f"select '{side}' as side, * from {kept}")
     run.rulesets = {}
     open_run(session, run)
-    session.spark.sql(f"create or replace view run.compared as {' union all '.join(sides)}")
+    session.bring("compared", " union all ".join(sides))
     session.run_models(*settings_models(session, run), "replace_ruleset_comparison")
     differences = session.sql("select count(*) from state.ruleset_comparison")[0][0]
     run.counts = {"differences": differences}
-    close_run(session, run, [])
+    close_run(session, run)
     shutil.rmtree(folder)
     return run
 

@@ -9,49 +9,17 @@ from typing import TYPE_CHECKING
 
 from moldau.engine.literals import literal
 from moldau.runs.apply import apply
-from moldau.runs.faults import die_at, fault
-from moldau.runs.run import Run, close_run, next_run_id, open_run, settings_models, types_of
 from moldau.runs.scope import scope_of
 from moldau.runs.standstill import Decided, note_standstills, versions_read
-from moldau.runs.unfinished import is_closed, setting_aside
+from moldau.sessions.faults import die_at, fault
+from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.sessions.unfinished import is_closed, setting_aside
+from moldau.warehouse.contracts import tables
 from moldau.warehouse.notes import read_note, write_note
 from moldau.warehouse.paths import RUNS
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
-
-# kind of run -> the models that decide, and the tables they write
-DECIDES = {
-    "cycle": {"int_groups__cleanup_eligibility_decided": "decisions.cleanup_eligibility"},
-    "sweep": {
-        "int_groups__offset_expirations_decided": "decisions.offset_expirations",
-        "int_groups__group_sweeps_decided": "decisions.group_sweeps",
-    },
-    "tiers": {
-        "int_tiers__upload_candidates_decided": "decisions.upload_candidates",
-        "int_tiers__delete_candidates_decided": "decisions.delete_candidates",
-    },
-}
-# kind of run -> the models that record what changed, and the view or list without whose rows
-# nothing did: of this run, of one that was killed, of a plain dbt run, all belong into the history
-RECORDS = {
-    "cycle": ["record_group_decision_changes"],
-    "sweep": ["record_group_decision_changes"],
-    "tiers": ["record_tier_decision_changes"],
-}
-# kind of run -> what is measured beside the decisions, on the lists that they are made from
-MEASURES = {"tiers": ["record_tier_lag"]}
-CHANGES = {
-    "cycle": "int_groups__decisions_unrecorded",
-    "sweep": "int_groups__decisions_unrecorded",
-    "tiers": "int_tiers__partitions_due",
-}
-# decisions of tables whose words say too little in the counts of a run
-_COUNTED_AS = {
-    "decisions.offset_expirations": "offsets_",
-    "decisions.upload_candidates": "local_segments_",
-    "decisions.delete_candidates": "remote_segments_",
-}
+    from moldau.sessions.session import Session
 
 
 def decide(
@@ -104,12 +72,11 @@ def _finish(session: Session, run: Run) -> None:
     """Decide, apply, write the run's row; a stage that has nothing to do is left out."""
     open_run(session, run)
     if not run.is_decided:
-        models = list(DECIDES[run.kind])
-        read = versions_read(session, models)
-        changes = CHANGES[run.kind]
-        measured = MEASURES.get(run.kind, [])
-        session.run_models(*settings_models(session, run), *models, *measured, changes)
-        run.has_changes = bool(session.sql(f"select 1 from intermediate.{changes} limit 1"))
+        models = session.models("decide", run.kind)
+        read = versions_read(session, [model.name for model in models if model.decides])
+        names = [model.name for model in models]
+        session.run_models(*settings_models(session, run), *names)
+        run.has_changes = False
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
         run.counts = {"decided": decided_now, **counts}
@@ -119,8 +86,11 @@ def _finish(session: Session, run: Run) -> None:
     journal = _note(session, run)
     die_at("after_decide")
     apply(session, run)
+    if run.has_changes:  # an earlier version noted a run before it recorded them
+        models = session.models("decide", run.kind)
+        session.run_models(*(model.name for model in models if not model.decides))
     die_at("before_run_row")
-    close_run(session, run, RECORDS[run.kind] if run.has_changes else [])
+    close_run(session, run)
     journal.unlink()
 
 
@@ -129,12 +99,15 @@ def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
     found = {name: Decided() for name in run.cluster_ids}
     scope = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"
     decided_now = 0
-    for table in DECIDES[run.kind].values():
-        due = "min(next_due_at_ms)" if "next_due_at_ms" in types_of(table) else "null"
+    for model in filter(lambda model: model.decides, session.models("decide", run.kind)):
+        comes_due = "next_due_at_ms" in {c.name for c in tables()[model.table].columns}
+        due = "min(next_due_at_ms)" if comes_due else "null"
+        counted_as = model.meta.get("counted_as", "")
         for cluster, decision, subjects, now, next_due_at_ms in session.sql(
             f"select cluster_id, decision, count(*), count_if(run_id = {literal(run.run_id)}), "
-            f"{due} from {table} where {scope} group by cluster_id, decision order by decision"
+            f"{due} from {model.table} where {scope} "
+            "group by cluster_id, decision order by decision"
         ):
-            found[cluster].add(_COUNTED_AS.get(table, "") + decision, subjects, next_due_at_ms)
+            found[cluster].add(counted_as + decision, subjects, next_due_at_ms)
             decided_now += now
     return found, decided_now

@@ -11,7 +11,7 @@ from pathlib import Path
 from moldau.engine.dbt import DbtError
 from moldau.errors import MoldauError
 from moldau.plugins.journal import read_left
-from moldau.runs import shutdown
+from moldau.sessions import shutdown
 from moldau.warehouse.paths import CALLS
 
 _IDLE_ATTEMPTS = 3  # without progress: a process may end between two calls, by whoever's doing

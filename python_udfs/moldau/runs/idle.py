@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from moldau.project import seeds_digest
-from moldau.runs.faults import fault
-from moldau.runs.rows import append_rows
-from moldau.runs.run import Run
+from moldau.sessions.faults import fault
+from moldau.sessions.rows import append_rows
+from moldau.sessions.run import Run
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
 
 def loaded_clusters(session: Session) -> set[str]:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from moldau.domains import kinds
 from moldau.engine.dbt import tables_under
-from moldau.runs.apply import ACTS_ON, applies_to
+from moldau.runs.apply import applies_to
 from moldau.runs.idle import Notes, Standstill, read_notes, table_versions, write_notes
 from moldau.runs.scope import loaded_clusters
 from moldau.warehouse.contracts import tables
 
 if TYPE_CHECKING:
-    from moldau.runs.run import Run
-    from moldau.runs.session import Session
+    from moldau.sessions.run import Run
+    from moldau.sessions.session import Session
 
 
 @dataclass
@@ -71,5 +72,5 @@ def note_standstills(
 
 
 def _has_work(session: Session, kind: str, cluster: str, decided: Decided) -> bool:
-    is_due = any(decided.counts[name] for name in ACTS_ON[kind])
+    is_due = any(decided.counts[name] for name in kinds()[kind].acts_on)
     return is_due and applies_to(session, kind, cluster)

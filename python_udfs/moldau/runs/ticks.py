@@ -8,14 +8,14 @@ from typing import Any
 from moldau.engine.spark import forget_if_dead
 from moldau.instants import format_instant
 from moldau.reading.query import Tables
-from moldau.runs import shutdown
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
-from moldau.runs.rows import append_rows
-from moldau.runs.run import SKIPPED, Run, failed_calls, now_ms, row_of
+from moldau.runs.opening import start_session
 from moldau.runs.scope import scope_among
-from moldau.runs.session import start_session
 from moldau.runs.watch import Timer, timers_of
+from moldau.sessions import shutdown
+from moldau.sessions.rows import append_rows
+from moldau.sessions.run import SKIPPED, Run, failed_calls, now_ms, row_of
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words
 from moldau.warehouse.create import is_initialised

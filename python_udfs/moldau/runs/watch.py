@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from moldau.runs.shutdown import ShutdownRequested
+from moldau.domains import kinds
+from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.lock import WarehouseInUse
 
 LOOK_AROUND_MS = 60_000  # so often clusters that were loaded meanwhile are looked for
@@ -119,9 +120,10 @@ class Watch:
 
 
 def timers_of(clusters: Iterable[tuple[str, int, bool]]) -> list[Timer]:
-    """`clusters`: name, check interval in ms, has a plugin. Without one there is no cycle, ever."""
+    """`clusters`: name, check interval in ms, has a plugin. What calls plugins needs one."""
     return [
-        Timer(name, kind, interval_ms)
+        Timer(name, kind.name, interval_ms)
         for name, interval_ms, has_plugin in clusters
-        for kind in (("cycle", "sweep") if has_plugin else ("sweep",))
+        for kind in kinds().values()
+        if kind.is_watched and (has_plugin or not kind.calls_plugins)
     ]

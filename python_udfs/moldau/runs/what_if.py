@@ -12,14 +12,14 @@ from pydantic import ValidationError
 from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.runs.compare import fresh_folder, keep
-from moldau.runs.run import Run, close_run, next_run_id, open_run
 from moldau.runs.scope import scope_of
+from moldau.sessions.run import Run, close_run, next_run_id, open_run
 from moldau.settings import Settings
 from moldau.settings.problems import describe, suggestion
 from moldau.settings.topic import TopicSettings
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
 DECISIONS, LAG = "int_tiers__decisions_reasoned", "int_tiers__tier_lag_summed"
 LAGS = (
@@ -71,7 +71,7 @@ def what_if(
     rows = session.sql(question.format(now=kept[0], then=kept[1], topic=literal(topic)))
     open_run(session, run)
     run.counts = {"differences": sum(_differs(tuple(row), by_segment) for row in rows)}
-    close_run(session, run, [])
+    close_run(session, run)
     shutil.rmtree(folder)
     return [tuple(row) for row in rows]
 

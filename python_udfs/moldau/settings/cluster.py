@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
+from moldau.domains import domains
 from moldau.settings.fields import (
     CleanupPolicy,
     Flag,
@@ -21,17 +22,26 @@ from moldau.settings.fields import (
     SegmentBytes,
 )
 from moldau.settings.plugin import PluginSettings
-from moldau.settings.rule_sets import GroupsRuleSet, TiersRuleSet, default_rule_set
+from moldau.settings.rule_sets import RuleSet, rule_sets
 from moldau.settings.topic import TopicSettings
 
 _MINUTE_MS = 60_000
 
 
-class ClusterRuleSets(Section):
+def _rule_sets() -> type[Section]:
     """Rule set of each domain that a cluster has on its own."""
+    fields: dict[str, Any] = {
+        one.name: (Annotated[str, RuleSet(one.name)], rule_sets(one.name)[0])
+        for one in domains()
+        if one.has_cluster_rules and rule_sets(one.name)
+    }
+    return create_model("ClusterRuleSets", __base__=Section, **fields)
 
-    groups: GroupsRuleSet = Field(default_factory=lambda: default_rule_set("groups"))
-    tiers: TiersRuleSet = Field(default_factory=lambda: default_rule_set("tiers"))
+
+if TYPE_CHECKING:
+    ClusterRuleSets = Section
+else:
+    ClusterRuleSets = _rule_sets()
 
 
 class ClusterSettings(Section):

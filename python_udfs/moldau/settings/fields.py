@@ -7,7 +7,7 @@ number and boolean; what is no number or boolean in Kafka's eyes is not coerced.
 from __future__ import annotations
 
 import unicodedata
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,6 +20,8 @@ class Section(BaseModel):
     """A mapping of moldau.yml: unknown keys are errors, fields answer to Kafka's names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    inherits_default: ClassVar[bool] = False
+    """Entries of a section that are such have what the entry `default` says."""
 
     @model_validator(mode="before")
     @classmethod

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 
+from moldau.domains import domains
 from moldau.errors import MoldauError
 from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Name, Section, name_is_usable, nothing_is_empty
-from moldau.settings.others import FlowSettings, ProducerSettings
 from moldau.settings.plugin import UNCHECKED
 from moldau.settings.problems import describe
 from moldau.settings.yaml_file import read_yaml
@@ -33,16 +33,28 @@ def _mart(name: Any) -> Any:
 Mart = Annotated[str, BeforeValidator(_mart)]
 
 
-class _File(Section):
-    """The whole of moldau.yml."""
+class _Shared(Section):
+    """What moldau.yml says for every domain."""
 
     warehouse: str | None = None
     clusters: Annotated[dict[Name, ClusterSettings], _Empty] = Field(default_factory=dict)
-    flows: Annotated[dict[Name, FlowSettings], _Empty] = Field(default_factory=dict)
-    producers: Annotated[dict[Name, ProducerSettings], _Empty] = Field(default_factory=dict)
     publish: Annotated[list[Mart], BeforeValidator(lambda told: [] if told is None else told)] = (
         Field(default_factory=list)
     )
+
+
+_SECTIONS = {name: model() for one in domains() for name, model in one.sections.items()}
+
+
+def _whole() -> type[_Shared]:
+    def entries(model: Any) -> Any:
+        return Annotated[dict[Name, model], _Empty], Field(default_factory=dict)
+
+    fields: dict[str, Any] = {name: entries(model) for name, model in _SECTIONS.items()}
+    return create_model("_File", __base__=_Shared, **fields)
+
+
+_File = _whole()
 
 
 class Settings(Section):
@@ -52,8 +64,8 @@ class Settings(Section):
     config: Path | None
     """The file that was read; null = none was there, all defaults hold."""
     clusters: dict[str, ClusterSettings]
-    flows: dict[str, FlowSettings]
-    producers: dict[str, ProducerSettings]
+    sections: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Sections of domains, by their names and the names of their entries: `flows`, `producers`."""
     publish: list[str] = Field(default_factory=list)
     """Marts that each run writes as Delta tables."""
 
@@ -67,9 +79,10 @@ class Settings(Section):
             raise MoldauError(f"{name!r} cannot name a cluster; allowed is {error}") from None
         return ClusterSettings()
 
-    def producer(self, producer_id: str) -> ProducerSettings:
-        """Settings of a producer: its own over those of `default`."""
-        return self.producers.get(producer_id) or self.producers.get("default", ProducerSettings())
+    def entry(self, section: str, name: str) -> Any:
+        """An entry of a domain's section; one that is not listed has what `default` says."""
+        told = self.sections.get(section, {})
+        return told.get(name) or told.get("default") or _SECTIONS[section]()
 
 
 def load_settings(
@@ -86,7 +99,7 @@ def load_settings(
     content = read_yaml(path, is_required=config is not None)
     try:
         file = _File.model_validate(
-            _with_inherited_producers(content or {}), context=None if checks_plugins else UNCHECKED
+            _with_defaults(content or {}), context=None if checks_plugins else UNCHECKED
         )
     except ValidationError as error:
         raise MoldauError(f"{path}: {describe(error, _File)}") from None
@@ -94,22 +107,22 @@ def load_settings(
         warehouse=_warehouse(warehouse, file.warehouse, path),
         config=None if content is None else path,
         clusters=file.clusters,
-        flows=file.flows,
-        producers=file.producers,
+        sections={name: getattr(file, name) for name in _SECTIONS},
         publish=file.publish,
     )
 
 
-def _with_inherited_producers(content: dict[Any, Any]) -> dict[Any, Any]:
-    producers = content.get("producers")
-    if not isinstance(producers, dict) or not isinstance(producers.get("default"), dict):
-        return content
-    default = producers["default"]
-    inherited = {
-        name: {**default, **(own or {})} if isinstance(own, dict | None) else own
-        for name, own in producers.items()
-    }
-    return {**content, "producers": inherited}
+def _with_defaults(content: dict[Any, Any]) -> dict[Any, Any]:
+    """Entries of the sections that inherit have what `default` says and they do not."""
+    for section in (name for name, model in _SECTIONS.items() if model.inherits_default):
+        told = content.get(section)
+        if isinstance(told, dict) and isinstance(default := told.get("default"), dict):
+            inherited = {
+                name: {**default, **(own or {})} if isinstance(own, dict | None) else own
+                for name, own in told.items()
+            }
+            content = {**content, section: inherited}
+    return content
 
 
 def _warehouse(option: Path | None, in_file: str | None, config: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
@@ -26,7 +26,9 @@ def default_rule_set(domain: str) -> str:
     return rule_sets(domain)[0]
 
 
-def _known(domain: str) -> Any:
+def RuleSet(domain: str) -> Any:
+    """What pydantic checks the name of a rule set of this domain with."""
+
     def check(name: str) -> str:
         if name not in rule_sets(domain):
             raise PydanticCustomError(
@@ -41,9 +43,3 @@ def _one_of(names: tuple[str, ...], given: str) -> str:
     from moldau.settings.problems import suggestion
 
     return "one of " + ", ".join(names) + suggestion(given, names)
-
-
-GroupsRuleSet = Annotated[str, _known("groups")]
-TiersRuleSet = Annotated[str, _known("tiers")]
-MirrorsRuleSet = Annotated[str, _known("mirrors")]
-ProducersRuleSet = Annotated[str, _known("producers")]

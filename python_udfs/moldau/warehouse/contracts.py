@@ -62,17 +62,39 @@ def marts() -> dict[str, Table]:
     return {table.full_name: table for table in found}
 
 
+@cache
+def run_views() -> dict[str, dict[str, str]]:
+    """The views of `run.*`: name -> type of each column, which may be those of a table."""
+    found = {}
+    for path in sorted(_source_files()):
+        for source in _content(path).get("sources", []):
+            for entry in source["tables"] if source["name"] == "run" else ():
+                like = entry.get("config", {}).get("meta", {}).get("like")
+                columns = tables()[like].columns if like else _table("run", entry).columns
+                found[entry["name"]] = {column.name: column.data_type for column in columns}
+    return found
+
+
+def _source_files() -> list[Path]:
+    return list((ROOT / "models").glob("staging/sources/*.yml"))
+
+
 def _yaml_files() -> list[Path]:
     models = ROOT / "models"
     return [
-        *models.glob("staging/sources/*.yml"),
+        *_source_files(),
         *models.glob("intermediate/*/*_decided.yml"),
         ROOT / "seeds" / "_seeds.yml",
     ]
 
 
+@cache
+def _content(path: Path) -> dict[str, Any]:
+    return yaml.load(path.read_text(), Loader=Loader) or {}
+
+
 def _read(path: Path) -> list[Table]:
-    content = yaml.load(path.read_text(), Loader=Loader) or {}
+    content = _content(path)
     tables = [
         _table(source["schema"], entry)
         for source in content.get("sources", [])

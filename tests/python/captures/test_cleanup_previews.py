@@ -30,7 +30,7 @@ from spark_support import (
     with_clusters,
 )
 
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 PLUGIN = "group.streams.topology.description.plugin.class"
 COMMON = "ruleset: {groups: kafka_4_4}, offsets.retention.minutes: 1"

@@ -33,7 +33,7 @@ from replay_support import AT_MS, RUNS, replays_of
 from spark_support import fold, parquet_of, rows, with_clusters
 
 from moldau.runs.decide import decide
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 CAPTURES = ("cleanup-inmemory", "cleanup-failing")
 REPLAYS = {capture: replays_of(capture) for capture in CAPTURES}

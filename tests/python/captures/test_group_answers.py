@@ -9,7 +9,7 @@ import pytest
 from spark_support import CAPTURES, rows
 
 from moldau.loading.journal import load
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 CLUSTER = "groups-as-kafka-answers"
 ADMIN: dict[str, dict[str, Any]] = json.loads((CAPTURES / "groups" / "expected.json").read_text())[

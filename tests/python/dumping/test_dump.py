@@ -37,7 +37,7 @@ from moldau.dumping.settings import client_settings
 from moldau.errors import MoldauError
 from moldau.loading.journal import load
 from moldau.reading.query import query
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 OFFSETS = "__consumer_offsets"
 CLUSTER = "dumped"

@@ -9,7 +9,7 @@ from moldau.engine.literals import literal
 from moldau.engine.quoting import QUOTING, check_quoting
 from moldau.engine.spark import start
 from moldau.errors import MoldauError
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 ODD = [
     "", " ", "'", "''", '"', '""', "`", "\\", "\\\\", "ends with \\", "\\'", "'\\", "\0", "\x1a",

@@ -8,8 +8,8 @@ import pytest
 from log_support import Log
 from spark_support import decoded_table, parquet_of, rows, with_clusters
 
-from moldau.runs.run import Run, next_run_id, open_run
-from moldau.runs.session import Session
+from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.session import Session
 
 FOLDED, DECIDED = "state.group_offsets", "decisions.offset_expirations"
 # 26 MB that do not compress, of another cluster
@@ -41,7 +41,7 @@ def fold_offsets(session: Session, log: Log) -> None:
     run = Run(next_run_id(session, "load"), "load", ["big"], 0, load_kind="records")
     open_run(session, run)
     relation = parquet_of(session, decoded_table({"big": log.records}))
-    session.spark.sql(f"create view run.records as select *, 'x' as run_id from {relation}")
+    session.bring("records", f"select *, 'x' as run_id from {relation}")
     session.run_models("fold_group_offsets")
 
 

@@ -14,7 +14,8 @@ from spark_support import CAPTURES, Killed, contents, fresh, rows, with_clusters
 
 from moldau.loading import journal
 from moldau.loading.journal import load
-from moldau.runs.session import Session, finish_interrupted_work
+from moldau.runs.opening import finish_interrupted_work
+from moldau.sessions.session import Session
 from moldau.warehouse.paths import LOADS
 
 SOURCE = CAPTURES / "cleanup-noplugin" / "__consumer_offsets.jsonl"
@@ -45,9 +46,8 @@ def half_folded(patch: pytest.MonkeyPatch) -> None:
     run_models = Session.run_models
 
     def run_the_first(session: Session, *names: str) -> None:
-        folds = journal.FOLDS[journal.families.CONSUMER_OFFSETS]
-        run_models(session, *(name for name in names if name not in folds[1:]))
-        if folds[0] in names:
+        run_models(session, *(n for n in names if n not in ("fold_group_offsets", "fold_groups")))
+        if "fold_group_records" in names:
             raise Killed
 
     patch.setattr(Session, "run_models", run_the_first)

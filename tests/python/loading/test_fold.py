@@ -21,7 +21,7 @@ from spark_support import (
 )
 
 from moldau.records.encode import encode_value
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 CAPTURES = ("groups", "cleanup-inmemory", "cleanup-failing", "cleanup-noplugin")
 LARGEST = 2**63 - 1

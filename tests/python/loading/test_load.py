@@ -13,7 +13,7 @@ import pytest
 from spark_support import CAPTURES, Record, contents, read_capture, rows
 
 from moldau.loading.journal import Loaded, load
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 CAPTURE = "cleanup-noplugin"
 SOURCE = CAPTURES / CAPTURE / "__consumer_offsets.jsonl"

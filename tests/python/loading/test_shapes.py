@@ -11,7 +11,7 @@ import pytest
 
 from moldau.cli.load import KINDS
 from moldau.loading.lines import read_chunks
-from moldau.loading.shapes import SHAPES
+from moldau.loading.shapes import shapes
 
 SEGMENT = {"base_offset": 0, "size_bytes": 10, "max_timestamp_ms": -1, "is_active": False}
 PLACE = {"topic_id": "id", "topic": "t", "partition": 0}
@@ -25,19 +25,19 @@ LINES: dict[str, dict[str, Any]] = {
 
 
 def test_the_command_line_names_every_kind() -> None:
-    assert set(KINDS) == set(SHAPES)
+    assert set(KINDS) == set(shapes())
 
 
 @pytest.mark.parametrize("kind", LINES)
 def test_a_good_line_is_taken_and_other_fields_are_ignored(kind: str) -> None:
-    checked = SHAPES[kind].check({**LINES[kind], "note": "ignored"})
-    assert list(checked) == SHAPES[kind].schema.names
-    assert pa.Table.from_pylist([checked], schema=SHAPES[kind].schema).num_rows == 1
+    checked = shapes()[kind].check({**LINES[kind], "note": "ignored"})
+    assert list(checked) == shapes()[kind].schema.names
+    assert pa.Table.from_pylist([checked], schema=shapes()[kind].schema).num_rows == 1
 
 
 def test_configs_become_kafkas_text() -> None:
     configs = {"remote.storage.enable": True, "retention.ms": 5, "x.y": "any", "cleanup.policy": ""}
-    checked = SHAPES["topic_configs"].check({**LINES["topic_configs"], "configs": configs})
+    checked = shapes()["topic_configs"].check({**LINES["topic_configs"], "configs": configs})
     assert dict(checked["configs"]) == {
         "remote.storage.enable": "true", "retention.ms": "5", "x.y": "any", "cleanup.policy": "",
     }  # fmt: skip
@@ -45,7 +45,7 @@ def test_configs_become_kafkas_text() -> None:
 
 def test_lists_are_brought_into_order() -> None:
     segments = [SEGMENT | {"base_offset": 9}, SEGMENT | {"base_offset": 4, "record_count": 5}]
-    checked = SHAPES["local_segments"].check({**LINES["local_segments"], "segments": segments})
+    checked = shapes()["local_segments"].check({**LINES["local_segments"], "segments": segments})
     assert [s["base_offset"] for s in checked["segments"]] == [4, 9]
     assert [s["record_count"] for s in checked["segments"]] == [5, None]
 
@@ -93,12 +93,12 @@ def test_a_bad_line_is_refused_with_what_is_wrong(
     kind: str, change: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        SHAPES[kind].check({**LINES[kind], **change})
+        shapes()[kind].check({**LINES[kind], **change})
 
 
 @pytest.mark.parametrize("kind", LINES)
 def test_parquet_says_the_same_as_json(kind: str, tmp_path: Path) -> None:
-    shape = SHAPES[kind]
+    shape = shapes()[kind]
     columns = {name: LINES[kind][name] for name in shape.fields}
     if kind == "topic_configs":
         columns["configs"] = [(name, str(v)) for name, v in columns["configs"].items()]

@@ -16,8 +16,8 @@ from pyspark.sql.functions import udf
 from spark_support import decoded_table, parquet_of, rows
 
 from moldau.engine.dbt import DbtError
-from moldau.runs.run import Run, next_run_id, open_run
-from moldau.runs.session import Session
+from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.session import Session
 
 TABLE = "state.group_offsets"
 BIG = """
@@ -45,7 +45,7 @@ def table(request: pytest.FixtureRequest, session: Session) -> Iterator[str]:
 
 @pytest.fixture
 def no_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moldau.runs.run.is_held", lambda _: False)
+    monkeypatch.setattr("moldau.sessions.run.is_held", lambda _: False)
 
 
 def fold_commit(session: Session) -> None:
@@ -54,7 +54,7 @@ def fold_commit(session: Session) -> None:
     run = Run(next_run_id(session, "load"), "load", ["raced"], 0, load_kind="records")
     open_run(session, run)
     relation = parquet_of(session, decoded_table({"raced": log.records}))
-    session.spark.sql(f"create view run.records as select *, 'x' as run_id from {relation}")
+    session.bring("records", f"select *, 'x' as run_id from {relation}")
     session.run_models("fold_group_offsets")
 
 

@@ -100,7 +100,7 @@ def lagging(write: Write, warehouse: Path) -> Path:
         {
             "cluster_id": "east",
             "settings_hash": "abc",
-            "tiers_ruleset": "kafka_4_4",
+            "rulesets": {"tiers": "kafka_4_4"},
             "settings": json.dumps({"topics": topics}),
         },
     )

@@ -8,7 +8,7 @@ import pytest
 
 from moldau.errors import MoldauError
 from moldau.reading.spark import ask_spark
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 
 from records_support import plain_rows, unbase64
 
-from moldau.loading.shapes import SHAPES
+from moldau.loading.shapes import shapes
 from moldau.records.encode import encode_key, encode_value
 from moldau.records.families import FAMILIES
 from moldau.records.schema import Field, default_of
@@ -289,7 +289,7 @@ def tier_extremes() -> Tiers:
     for kind, rows_told in snapshots.items():
         for other in _extreme_rows(rows_told[0]):
             with contextlib.suppress(ValueError):
-                SHAPES[kind].check(other)  # one line that is refused would refuse the snapshot
+                shapes()[kind].check(other)  # one line that is refused would refuse the snapshot
                 told.tell(story[:-1], snapshots | {kind: [other, *rows_told[1:]]}, ())
     return told
 

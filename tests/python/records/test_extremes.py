@@ -13,7 +13,7 @@ from spark_support import rows
 from moldau.cli import run
 from moldau.cli.sessions import Held
 from moldau.reading.spark import ask_spark
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import marts, tables
 

@@ -15,7 +15,7 @@ from typing import Any
 from log_support import Log
 from spark_support import contents, fold_records, rows
 
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 from moldau.settings.rule_sets import rule_sets
 
 AT_MS = 1_800_000_000_000

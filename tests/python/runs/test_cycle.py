@@ -17,8 +17,8 @@ from spark_support import dying_at, fold_records, rows, with_clusters
 
 from moldau.engine.literals import literal
 from moldau.runs.decide import decide, finish_interrupted_runs
-from moldau.runs.run import FAILURES, Run, failed_calls
-from moldau.runs.session import Session
+from moldau.sessions.run import FAILURES, Run, failed_calls
+from moldau.sessions.session import Session
 from moldau.warehouse.paths import CALLS
 
 AT_MS = 1_800_000_000_000

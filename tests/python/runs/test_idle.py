@@ -13,8 +13,8 @@ from spark_support import fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run, read_notes
-from moldau.runs.run import Run
-from moldau.runs.session import Session
+from moldau.sessions.run import Run
+from moldau.sessions.session import Session
 from moldau.warehouse.durable import write_durably
 from moldau.warehouse.paths import RUNS, SEEDED
 

@@ -32,7 +32,7 @@ from spark_support import CAPTURES, DISTRIBUTION
 
 from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.errors import MoldauError
-from moldau.runs.session import open_session
+from moldau.runs.opening import open_session
 from moldau.settings import load_settings
 from moldau.settings.rule_sets import rule_sets
 from moldau.warehouse.lock import locked
@@ -49,7 +49,7 @@ from kill_support import AT_MS, calm, fold_groups, told_of
 from spark_support import contents, rows
 from moldau.loading.journal import load
 from moldau.runs.decide import decide
-from moldau.runs.session import open_session
+from moldau.runs.opening import open_session
 from moldau.settings import load_settings
 
 folder, source, names, point = json.loads(sys.argv[1])

@@ -27,7 +27,8 @@ from kill_support import (
 from spark_support import dying_at, fresh, with_clusters
 
 from moldau.runs.decide import decide
-from moldau.runs.session import Session, finish_interrupted_work
+from moldau.runs.opening import finish_interrupted_work
+from moldau.sessions.session import Session
 from moldau.settings.rule_sets import rule_sets
 
 sys.path.append(str(Path(__file__).parents[1] / "tiers"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moldau.runs.lists import A_DAY, remove_lists
+from moldau.sessions.lists import A_DAY, remove_lists
 
 FOLDERS = ("run/7-cycle", "run/6-cycle", "plain_run/7-cycle~dbt-1")
 OLD = ("run/int_groups__of_an_earlier_version", "plain_run/5-cycle~dbt-1")

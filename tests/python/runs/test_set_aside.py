@@ -21,8 +21,9 @@ from moldau.loading.stage import MARKER, Staged
 from moldau.reading.status import read_status
 from moldau.runs.decide import decide
 from moldau.runs.idle import read_notes
-from moldau.runs.run import next_run_id
-from moldau.runs.session import Session, finish_interrupted_work
+from moldau.runs.opening import finish_interrupted_work
+from moldau.sessions.run import next_run_id
+from moldau.sessions.session import Session
 from moldau.warehouse.aside import read_aside
 from moldau.warehouse.paths import IDLE, LOADS, RUNS
 

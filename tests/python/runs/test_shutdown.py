@@ -17,10 +17,10 @@ from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide, finish_interrupted_runs
-from moldau.runs.rows import append_rows
-from moldau.runs.run import SKIPPED, Run, next_run_id
-from moldau.runs.session import Session
-from moldau.runs.shutdown import ShutdownRequested, Signals, stops_when
+from moldau.sessions.rows import append_rows
+from moldau.sessions.run import SKIPPED, Run, next_run_id
+from moldau.sessions.session import Session
+from moldau.sessions.shutdown import ShutdownRequested, Signals, stops_when
 
 AT_MS = 1_800_000_000_000
 BEFORE, BETWEEN, UNCERTAIN = "stopped before", "stopped between", "stopped uncertain"

@@ -1,15 +1,18 @@
-"""How many Delta writes each verb costs up to its run's row: they are what a run waits for."""
+"""How many Delta writes and statements each verb costs: they are what a run waits for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, rows, with_clusters, writes
+from spark_support import commits, fold_records, rows, statements, with_clusters, writes
 
+from moldau.loading.journal import load
+from moldau.project import SAMPLES
 from moldau.runs.decide import decide
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 AT_MS = 1_800_000_000_000
 DAY_MS = 86_400_000
@@ -85,6 +88,42 @@ def test_a_run_that_finds_nothing_due_writes_its_row(clusters: Session) -> None:
     told = writes(clusters, "cycle", "costs of the draft", AT_MS + 2)
     assert told == {"state.runs": 1}
     assert cycles_counted(clusters) == before + 1, "case 127: also when nothing is eligible"
+
+
+def test_verbs_cost_few_commits_and_statements(session: Session) -> None:
+    """In a session whose views are made; the bounds are those of the issue, what is is less."""
+    west = SAMPLES / "west"
+    load(session, [west / "__consumer_offsets.jsonl"], "counted", "records")
+    for kind in ("cycle", "sweep"):
+        decide(session, kind, ["counted"], AT_MS, is_dry_run=True)
+    told = {}
+    verbs: dict[str, Callable[[], object]] = {
+        "load": lambda: load(
+            session, [west / "__consumer_offsets.later.jsonl"], "counted", "records"
+        ),
+        "cycle": lambda: decide(session, "cycle", ["counted"], AT_MS + DAY_MS, is_dry_run=True),
+        "sweep": lambda: decide(session, "sweep", ["counted"], AT_MS + DAY_MS, is_dry_run=True),
+    }
+    for name, verb in verbs.items():
+        before = commits(session.warehouse)
+        with statements(session) as given:
+            verb()
+        told[name] = (commits(session.warehouse) - before, len(given))
+    bounds = {"load": (6, 35), "cycle": (3, 30), "sweep": (4, 35)}
+    assert {
+        name: (made <= bounds[name][0], given <= bounds[name][1])
+        for name, (made, given) in told.items()
+    } == dict.fromkeys(bounds, (True, True)), told
+
+
+def test_a_load_that_brings_nothing_writes_its_row(session: Session) -> None:
+    file = SAMPLES / "west" / "__consumer_offsets.later.jsonl"
+    load(session, [file], "brought twice", "records")
+    before = commits(session.warehouse)
+    with statements(session) as given:
+        load(session, [file], "brought twice", "records")
+    assert commits(session.warehouse) - before == 1
+    assert not [one for one in given if "dbt" in one], "dbt is not asked for anything"
 
 
 def cycles_counted(session: Session) -> float:

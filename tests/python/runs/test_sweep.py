@@ -13,7 +13,7 @@ from log_support import Log
 from spark_support import dying_at, fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide, finish_interrupted_runs
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 DAY_MS = 86_400_000
 AT_MS = 1_800_000_000_000

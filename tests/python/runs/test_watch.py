@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from moldau.runs.shutdown import ShutdownRequested
 from moldau.runs.watch import IN_FLIGHT, TRY_AGAIN_MS, WAITS, Timer, Watch, timers_of
+from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.lock import WarehouseInUse
 
 EAST, WEST = ("east", 1_000, False), ("west", 2_500, False)

@@ -54,7 +54,7 @@ def test_without_a_file_every_default_holds() -> None:
     assert east.offsets_retention_ms == 604_800_000
     assert east.offsets_retention_check_interval_ms == 600_000
     assert not east.has_plugin
-    assert settings.producer("any").metadata_evict_ms == 300_000
+    assert settings.entry("producers", "any").metadata_evict_ms == 300_000
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
@@ -68,10 +68,10 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     assert east.plugin.options == {"path": "./descriptions", "api_token": "hush"}
     assert east.topics["orders"].remote_storage_enable is True
     assert east.topics["orders"].retention_ms == 604_800_000
-    assert settings.flows["east-to-west"].target == "west"
-    assert settings.producer("p1").metadata_evict_ms == 5_000
-    assert settings.producer("p1").retry_backoff_ms == 50
-    assert settings.producer("p2").metadata_evict_ms == 200_000
+    assert settings.sections["flows"]["east-to-west"].target == "west"
+    assert settings.entry("producers", "p1").metadata_evict_ms == 5_000
+    assert settings.entry("producers", "p1").retry_backoff_ms == 50
+    assert settings.entry("producers", "p2").metadata_evict_ms == 200_000
 
 
 def test_the_effective_settings_are_sorted_and_hide_secrets(tmp_path: Path) -> None:

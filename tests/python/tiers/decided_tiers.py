@@ -14,7 +14,7 @@ from tier_support import Tiered, fold_tiers
 
 from moldau.reading.query import query
 from moldau.runs.decide import decide
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 Key = tuple[str, str]  # cluster, topic
 

@@ -14,7 +14,7 @@ from spark_support import fold, fold_snapshots, parquet_of, rows, with_clusters
 from moldau.records import families
 from moldau.records.flat_schemas import LEADER_EPOCHS
 from moldau.runs.decide import decide
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 INTERVAL_MS = 1000
 SETTINGS = f"{{remote.log.manager.task.interval.ms: {INTERVAL_MS}, ruleset: {{tiers: kafka_4_4}}}}"

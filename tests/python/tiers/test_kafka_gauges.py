@@ -17,7 +17,7 @@ from gauge_runs import RUNS, world_of_runs
 from gauge_support import METRICS, World, decide_worlds, gauges, id_of
 from spark_support import mart
 
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 
 @dataclass

@@ -23,7 +23,7 @@ from spark_support import with_clusters
 from tier_support import Record, Tiered, fold_log, fold_snapshots, log_of, tiered
 
 from moldau.runs.decide import decide
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 SEEDS = range(1_000)
 EARLIER_MS = NOW_MS - 3_000

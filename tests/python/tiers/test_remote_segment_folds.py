@@ -35,7 +35,7 @@ from tier_support import (
 )
 
 from moldau.runs.decide import decide
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 SEEDS = range(150)
 WRITTEN = "cluster_id like 'segments %' or cluster_id like 'short %'"

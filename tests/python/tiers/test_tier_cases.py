@@ -11,7 +11,7 @@ from listed_cases import NOW_MS, Case, copies, listed_cases, mark
 from spark_support import rows
 from tier_support import Tiered, tiered
 
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 CASES = listed_cases()
 UNDER_RULES = [(case, rules) for case in CASES for rules in case.rules]

@@ -14,8 +14,8 @@ from moldau.errors import MoldauError
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.idle import idle_run
-from moldau.runs.session import Session
 from moldau.runs.what_if import what_if
+from moldau.sessions.session import Session
 
 
 def lag(session: Session, cluster: str, topic: str) -> tuple[Any, ...] | None:
@@ -137,7 +137,10 @@ def twins(runs: Session) -> dict[str, Any]:
     """Two clusters of one topic: the run of one is killed before it records and then finished."""
     told: dict[str, Any] = {}
 
-    def die(*_: object) -> None:
+    run_models = Session.run_models
+
+    def die_half_way(session: Session, *names: str) -> None:
+        run_models(session, *(name for name in names if not name.startswith("record_tier")))
         raise Killed
 
     topics = {name: [tiered("t", partition(), copied("s0", 0, 0))] for name in ("killed", "whole")}
@@ -145,7 +148,7 @@ def twins(runs: Session) -> dict[str, Any]:
     fold_tiers(session, topics)
     told["writes"] = writes(session, "tiers", "whole", NOW_MS)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        patch.setattr("moldau.runs.decide.close_run", die)
+        patch.setattr(Session, "run_models", die_half_way)
         decide(session, "tiers", ["killed"], NOW_MS, is_dry_run=False)
     finish_interrupted_runs(session)
     return told

@@ -21,8 +21,8 @@ from tier_support import (
 
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
-from moldau.runs.session import Session
 from moldau.runs.what_if import what_if
+from moldau.sessions.session import Session
 
 DELETED, UNTOLD, UNTOLD_TOO, VANISHED, LATE = CLUSTERS = (
     "tier deleted", "tier untold", "tier untold too", "tier vanished", "tier late",

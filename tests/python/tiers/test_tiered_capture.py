@@ -18,7 +18,7 @@ from gauge_support import METRICS, World, decide_worlds, gauges
 from spark_support import CAPTURES, mart, rows
 
 from moldau.records.flat import remote_log_records
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 CAPTURE = CAPTURES / "tiered"
 INSTANTS: list[dict[str, Any]] = json.loads((CAPTURE / "expected.json").read_text())["instants"]

@@ -21,7 +21,7 @@ from moldau.records.encode import encode_value
 from moldau.records.families import REMOTE_LOG_METADATA
 from moldau.records.flat import remote_log_records
 from moldau.records.flat_schemas import LEADER_EPOCHS
-from moldau.runs.session import Session
+from moldau.sessions.session import Session
 
 LOG_TOPIC = "__remote_log_metadata"
 LOG_PARTITIONS = 50

@@ -14,9 +14,9 @@ from deltalake import DeltaTable
 import moldau
 from moldau.engine.spark import start
 from moldau.errors import MoldauError
-from moldau.runs.rows import append_row
-from moldau.runs.run import Run, row_of
-from moldau.runs.session import Session
+from moldau.sessions.rows import append_row
+from moldau.sessions.run import Run, row_of
+from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import spark_type

@@ -17,8 +17,8 @@ from moldau.errors import MoldauError
 from moldau.reading.doctor import examine
 from moldau.reading.query import Tables
 from moldau.runs.idle import idle_run
-from moldau.runs.rows import append_row
-from moldau.runs.run import Run, row_of
+from moldau.sessions.rows import append_row
+from moldau.sessions.run import Run, row_of
 from moldau.settings import load_settings
 from moldau.warehouse import create as creating
 from moldau.warehouse.contracts import Column, Table, tables

@@ -1,4 +1,5 @@
 {{ config(
+    tags='apply_cycle',
     into='state.groups',
     unique_key=['cluster_id', 'group_id'],
     matched_condition="not t.is_deleted and t.group_type = 'streams'"
@@ -15,7 +16,7 @@
     insert_when=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 -- depends_on: {{ ref('record_plugin_calls') }}
 
 with

@@ -1,4 +1,5 @@
 {{ config(
+    tags='apply_cycle',
     into='state.groups',
     works_on='int_groups__cleanups_due',
     works_when='needs_barrier',
@@ -14,7 +15,7 @@
     insert_when=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 
 with
 

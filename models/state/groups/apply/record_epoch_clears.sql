@@ -1,9 +1,10 @@
 {{ config(
+    tags='apply_cycle',
     into='history.epoch_clears',
     write='append'
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 -- depends_on: {{ ref('clear_topology_epochs') }}
 
 with

@@ -1,35 +1,33 @@
 {{ config(
+    tags=['decide_cycle', 'decide_sweep'],
     into='history.decision_changes',
     write='append',
+    skips_no_rows=true,
     write_needs_open_run=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 
 with
 
-decisions_unrecorded as (
+runs as (
 
-    select * from {{ ref('int_groups__decisions_unrecorded') }}
+    select * from {{ ref('stg_state__runs') }}
 
 ),
 
-decisions_changed as (
+decisions as (
 
-    select
-        domain,
-        cluster_id,
-        subject,
-        run_id,
-        decision,
-        reason_code,
-        previous_decision,
-        previous_reason_code,
-        ruleset,
-        decided_at_ms
+    select * from {{ ref('int_groups__decisions_gathered') }}
 
-    from decisions_unrecorded
+),
 
-)
+decision_changes as (
 
-select * from decisions_changed
+    select * from {{ ref('stg_history__decision_changes') }}
+
+),
+
+{{ decisions_unrecorded(kinds=['cycle', 'sweep']) }}
+
+select * from decisions_unrecorded

@@ -1,4 +1,5 @@
 {{ config(
+    tags='apply_cycle',
     into='history.plugin_calls',
     write='append',
     in_slices_of='int_groups__topology_deletes_due'
@@ -7,7 +8,7 @@
 {# the one model with an outside effect: the job that makes the calls writes
    the outcomes. A slice is one partition: of several Spark may give one worker
    one behind the other, and then a call that hangs would hold them twice #}
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 
 with
 

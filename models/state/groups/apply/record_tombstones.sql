@@ -1,9 +1,10 @@
 {{ config(
+    tags='apply_sweep',
     into='history.tombstones',
     write='append'
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 -- depends_on: {{ ref('tombstone_groups') }}
 
 with

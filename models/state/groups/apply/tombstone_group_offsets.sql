@@ -1,4 +1,5 @@
 {{ config(
+    tags='apply_sweep',
     into='state.group_offsets',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
     matched_condition='not t.is_deleted'
@@ -13,7 +14,7 @@
     insert_when=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 
 with
 

@@ -1,4 +1,5 @@
 {{ config(
+    tags='apply_sweep',
     into='state.groups',
     unique_key=['cluster_id', 'group_id'],
     matched_condition='not t.is_deleted and (s.offsets_removed > 0 or '
@@ -7,7 +8,7 @@
     insert_when=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_groups__decided') }}
 -- depends_on: {{ ref('tombstone_group_offsets') }}
 
 with

@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_consumer_offsets',
     into='state.group_offsets',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
     matched_condition=

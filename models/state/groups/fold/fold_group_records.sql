@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_consumer_offsets',
     into='state.group_records',
     unique_key=[
         'cluster_id', 'group_id', 'record_type', 'member_id',

@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_consumer_offsets',
     into='state.groups',
     unique_key=['cluster_id', 'group_id'],
     matched_condition='t.deleted_run_id is null'

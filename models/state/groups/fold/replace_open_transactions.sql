@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_open_transactions',
     into='state.open_transactions',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index', 'producer_id'],
     delete_when='s.is_gone',

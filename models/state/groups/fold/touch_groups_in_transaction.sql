@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_open_transactions',
     into='state.groups',
     unique_key=['cluster_id', 'group_id'],
     update_set={'changed_in_run_id': 's.run_id'},

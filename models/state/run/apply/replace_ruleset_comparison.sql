@@ -3,8 +3,6 @@
     write='replace'
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
-
 with
 
 side_a as (

@@ -24,8 +24,7 @@ replaced as (
     select
         in_force.cluster_id,
         in_force.authority,
-        in_force.groups_ruleset,
-        in_force.tiers_ruleset,
+        in_force.rulesets,
         in_force.has_plugin,
         in_force.plugin_name,
         in_force.offsets_retention_ms,
@@ -51,8 +50,7 @@ introduced as (
     select
         effective.cluster_id,
         effective.authority,
-        effective.groups_ruleset,
-        effective.tiers_ruleset,
+        effective.rulesets,
         effective.has_plugin,
         effective.plugin_name,
         effective.offsets_retention_ms,

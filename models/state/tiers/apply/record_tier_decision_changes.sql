@@ -1,10 +1,12 @@
 {{ config(
+    tags='decide_tiers',
     into='history.decision_changes',
     write='append',
+    skips_no_rows=true,
     write_needs_open_run=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_tiers__decided') }}
 
 with
 

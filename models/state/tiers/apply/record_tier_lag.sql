@@ -1,10 +1,11 @@
 {{ config(
+    tags='decide_tiers',
     into='history.tier_lag',
     write='append',
     write_needs_open_run=false
 ) }}
 
--- depends_on: {{ ref('int_run__decided') }}
+-- depends_on: {{ ref('int_tiers__decided') }}
 
 with
 

@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_topic_configs',
     into='state.topic_configs',
     unique_key=['cluster_id', 'topic_id', 'valid_from_ms']
 ) }}

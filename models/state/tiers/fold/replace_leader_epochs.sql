@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_leader_epochs',
     into='state.leader_epochs',
     unique_key=['cluster_id', 'topic_id', 'partition_index'],
     delete_when='s.is_gone',

@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_local_segments',
     into='state.local_segments',
     unique_key=['cluster_id', 'topic_id', 'partition_index', 'broker_id'],
     delete_when='s.is_gone',

@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_partition_states',
     into='state.partition_states',
     unique_key=['cluster_id', 'topic_name', 'partition_index', 'broker_id'],
     delete_when='s.is_gone',

@@ -1,4 +1,5 @@
 {{ config(
+    tags='fold_remote_log_metadata',
     into='history.rejected_segment_events',
     unique_key=[
         'cluster_id', 'log_topic_name', 'log_partition_index', 'log_offset'

@@ -1,9 +1,7 @@
-{# after every decision, before the first of them is applied #}
+{# after every decision of the domain, before the first of them is applied #}
 -- depends_on: {{ ref('int_groups__cleanup_eligibility_decided') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 -- depends_on: {{ ref('int_groups__group_sweeps_decided') }}
--- depends_on: {{ ref('int_tiers__upload_candidates_decided') }}
--- depends_on: {{ ref('int_tiers__delete_candidates_decided') }}
 
 with
 

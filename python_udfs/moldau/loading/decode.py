@@ -23,9 +23,9 @@ def decode_file(file: Path, refuse: Callable[[Refusal], None]) -> Iterator[dict[
     cannot be read.
     """
     from moldau.loading.lines import read_chunks
-    from moldau.loading.shapes import SHAPES
+    from moldau.loading.shapes import RECORDS
 
-    for table, refused in read_chunks(file, SHAPES["records"]):
+    for table, refused in read_chunks(file, RECORDS):
         for refusal in refused:
             refuse(refusal)
         for start in range(0, table.num_rows, _ROWS_AT_ONCE):

@@ -1,7 +1,5 @@
-{# after every fold, before every decision #}
+{# after every fold of the domain, before every decision #}
 -- depends_on: {{ ref('record_settings') }}
--- depends_on: {{ ref('fold_groups') }}
--- depends_on: {{ ref('replace_open_transactions') }}
 -- depends_on: {{ ref('replace_partition_states') }}
 -- depends_on: {{ ref('replace_leader_epochs') }}
 -- depends_on: {{ ref('replace_local_segments') }}

@@ -1,4 +1,4 @@
-"""Settings of flows (mirrors) and of producers."""
+"""Settings of flows, of MirrorMaker 2."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from moldau.settings.fields import Flag, Name, NotNegative, Positive, Section, Whole
-from moldau.settings.rule_sets import MirrorsRuleSet, ProducersRuleSet, default_rule_set
+from moldau.settings.fields import Flag, Name, NotNegative, Section
+from moldau.settings.rule_sets import RuleSet, default_rule_set
 
 
 def _compiles(pattern: str) -> str:
@@ -23,8 +23,6 @@ def _compiles(pattern: str) -> str:
 
 
 Pattern = Annotated[str, AfterValidator(_compiles)]
-EvictMs = Annotated[Whole, Field(ge=1_000, le=2**63 - 1)]
-MaxIdleMs = Annotated[Whole, Field(ge=5_000, le=2**63 - 1)]
 
 
 class FlowSettings(Section):
@@ -32,7 +30,9 @@ class FlowSettings(Section):
 
     source: Name
     target: Name
-    ruleset: MirrorsRuleSet = Field(default_factory=lambda: default_rule_set("mirrors"))
+    ruleset: Annotated[str, RuleSet("mirrors")] = Field(
+        default_factory=lambda: default_rule_set("mirrors")
+    )
     topics: Pattern = ".*"
     topics_exclude: Pattern | None = Field(default=None, alias="topics.exclude")
     groups: Pattern = ".*"
@@ -46,15 +46,3 @@ class FlowSettings(Section):
     replication_policy_separator: str | None = Field(
         default=None, alias="replication.policy.separator"
     )
-
-
-class ProducerSettings(Section):
-    """One producer, or `default`, from which the others inherit. Times in ms."""
-
-    ruleset: ProducersRuleSet = Field(default_factory=lambda: default_rule_set("producers"))
-    metadata_evict_ms: EvictMs = Field(default=300_000, alias="metadata.evict.ms")
-    metadata_max_age_ms: NotNegative = Field(default=300_000, alias="metadata.max.age.ms")
-    metadata_max_idle_ms: MaxIdleMs | None = Field(default=None, alias="metadata.max.idle.ms")
-    retry_backoff_ms: NotNegative = Field(default=100, alias="retry.backoff.ms")
-    retry_backoff_max_ms: NotNegative | None = Field(default=None, alias="retry.backoff.max.ms")
-    max_block_ms: Positive | None = Field(default=None, alias="max.block.ms")

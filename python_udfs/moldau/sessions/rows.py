@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.runs.run import Run, is_run_id, row_of, run_id_after
+from moldau.sessions.run import Run, is_run_id, row_of, run_id_after
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.paths import LOADS, RUNS
 

@@ -5,34 +5,20 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine.literals import literal, rows_sql
-from moldau.runs.lists import remove_lists
+from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
+from moldau.warehouse.contracts import run_views
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
 from moldau.warehouse.sizes import state_bytes
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
-BRINGS = (
-    "parameters",
-    "records",
-    "remote_log_records",
-    "open_transactions",
-    "partition_states",
-    "leader_epochs",
-    "local_segments",
-    "topic_configs",
-    "settings",
-    "compared",
-    "finished",
-    "slice",
-)
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 FAILED = "failed"  # status of a load or run that was set aside
 # counts of calls that failed
@@ -57,7 +43,7 @@ class Run:
     load_kind: str | None = None
     is_decided: bool = False
     topic_name: str | None = None  # the one topic that is decided about; None = all
-    has_changes: bool = True  # a decision was written, so its change is to be recorded
+    has_changes: bool = True  # decisions were written whose changes may not be recorded yet
     started_at_ms: int = field(default_factory=now_ms)
     counts: dict[str, int] = field(default_factory=dict)
     # cluster -> domain -> rule set: a run that was killed ends under those it decided under, and
@@ -108,16 +94,15 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     choose_codegen(session.spark, state_bytes(session.warehouse) + bytes_brought)
     is_locked = is_held(session.warehouse)
     remove_lists(session.warehouse, run.run_id, is_locked)
-    for name in BRINGS:
-        session.spark.sql(f"drop view if exists run.{name}")
-    session.spark.sql(
-        "create view run.parameters as select "
-        f"{literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
+    session.bring_nothing()
+    session.bring(
+        "parameters",
+        f"select {literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
         f"{literal(run.load_kind)} as load_kind, true as is_open, "
         f"{literal(is_locked)} as is_locked, "
         f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
         f"{literal(run.started_at_ms)} as started_at_ms, "
-        f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name"
+        f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name",
     )
     _bring_settings(session, run)
 
@@ -135,13 +120,11 @@ def settings_models(session: Session, run: Run) -> list[str]:
     return ["record_settings"] if changed else []
 
 
-def close_run(session: Session, run: Run, models: Sequence[str]) -> None:
-    """Write the run's row after everything that it vouches for, and the marts that are published.
+def close_run(session: Session, run: Run) -> None:
+    """Write the run's row, after everything that it vouches for, and what is published."""
+    from moldau.sessions.rows import append_row
 
-    `models`: what else the run writes, in the order of the graph.
-    """
-    _bring(session, "finished", types_of("state.runs"), [row_of(run)])
-    session.run_models("close_run", *models)
+    append_row(session.warehouse, row_of(run))
     if session.settings.publish:
         from moldau.reading.publish import publish
 
@@ -158,8 +141,7 @@ def _bring_settings(session: Session, run: Run) -> None:
             {
                 "cluster_id": name,
                 "authority": cluster.authority,
-                "groups_ruleset": rulesets["groups"],
-                "tiers_ruleset": rulesets["tiers"],
+                "rulesets": rulesets,
                 "has_plugin": cluster.has_plugin,
                 "plugin_name": cluster.plugin_name,
                 "offsets_retention_ms": cluster.offsets_retention_ms,
@@ -171,15 +153,4 @@ def _bring_settings(session: Session, run: Run) -> None:
                 "run_id": run.run_id,
             }
         )
-    _bring(session, "settings", types_of("state.settings"), rows)
-
-
-def types_of(table: str) -> dict[str, str]:
-    from moldau.warehouse.contracts import tables
-
-    return {column.name: column.data_type for column in tables()[table].columns}
-
-
-def _bring(session: Session, view: str, types: dict[str, str], rows: list[dict[str, Any]]) -> None:
-    """View `run.<view>` of literal rows with columns of these types."""
-    session.spark.sql(f"create or replace view run.{view} as {rows_sql(types, rows)}")
+    session.bring("settings", rows_sql(run_views()["settings"], rows))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from moldau.engine.literals import literal
 from moldau.errors import MoldauError
-from moldau.runs.rows import append_row
-from moldau.runs.run import FAILED, Run, is_run_id, now_ms, row_of
-from moldau.runs.shutdown import ShutdownRequested
+from moldau.sessions.rows import append_row
+from moldau.sessions.run import FAILED, Run, is_run_id, now_ms, row_of
+from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.aside import set_aside
 from moldau.warehouse.notes import NotUnderstood
 
 if TYPE_CHECKING:
-    from moldau.runs.session import Session
+    from moldau.sessions.session import Session
 
 
 @contextlib.contextmanager

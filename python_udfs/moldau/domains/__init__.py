@@ -1,0 +1,33 @@
+"""The domains of moldau: each module here that has a `DOMAIN` is one, declared there alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
+
+from moldau.domains.domain import Domain, Kind, Topics
+
+__all__ = ["Domain", "Kind", "Topics", "domains", "kinds", "topics"]
+
+
+@cache
+def domains() -> tuple[Domain, ...]:
+    """Every domain, by name."""
+    modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+    found = [module.DOMAIN for module in modules if hasattr(module, "DOMAIN")]
+    return tuple(sorted(found, key=lambda domain: domain.name))
+
+
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """Every kind of run that decides, in the order in which `moldau run` runs them."""
+    return MappingProxyType({kind.name: kind for one in domains() for kind in one.kinds})
+
+
+@cache
+def topics() -> Mapping[str, Topics]:
+    """Every family of topics that is decoded."""
+    return MappingProxyType({found.family: found for one in domains() for found in one.topics})

@@ -1,0 +1,98 @@
+"""What a domain tells the layers that are the same for all of them.
+
+What its runs decide, record, measure, apply and fold is not said here: the models say it, by the
+tags `fold_<kind of file>`, `decide_<kind of run>` and `apply_<kind of run>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from moldau.loading.shape import Shape
+    from moldau.settings.fields import Section
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run that decides, and the verb of that name."""
+
+    name: str
+    summary: str
+    """A line of `moldau --help`."""
+    decides: str
+    applies: str
+    decisions: str
+    """With `decides` and `applies` the ends of sentences of the verb's own help."""
+    acts_on: tuple[str, ...] = ()
+    """Counts of decisions; with none of them there is nothing to apply."""
+    counts: tuple[str, ...] = ()
+    """Queries for (name, number) of what a run applied; `{run}` stands for its id."""
+    calls_plugins: bool = False
+    """Only clusters that have a plugin are applied to, and watched."""
+    is_watched: bool = False
+    """`moldau watch` runs it on each cluster's check interval."""
+    dies_before: tuple[str, ...] = ()
+    dies_after: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Points at which a test lets the run die: before anything was applied, after a model was."""
+
+
+@dataclass(frozen=True)
+class Topics:
+    """A family of internal topics (`moldau.records.families`): how its records are decoded."""
+
+    family: str
+    table: str
+    """Of the decoded rows, `decoded.<name>`."""
+    decode: Callable[[pa.Array, pa.Array], pa.RecordBatch]
+    """Keys and values to rows, without the position in the log."""
+    view: str | None = None
+    """`run.<view>` has the rows of one load; None = nothing folds them yet."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The answer of `moldau explain`: in sentences, and as a table."""
+
+    words: list[str]
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """What of a domain `moldau explain` can be asked about."""
+
+    forms: tuple[str, ...]
+    """`cleanup GROUP`, as the user gives it."""
+    explain: Callable[[Path, str, str | None, int | None], Explained | None]
+    """Of warehouse, text, cluster and clock; None = the text names nothing of this domain.
+
+    MoldauError if it names something of which nothing is stored, or of which there are several."""
+    take_any_text: bool = False
+    """A thing may be called anything at all: this domain is asked last."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """`name` is that of its folders of models, its seeds' rows and its dbt group."""
+
+    name: str
+    kinds: tuple[Kind, ...] = ()
+    verbs: Mapping[str, str] = field(default_factory=dict)
+    """Other verbs, `moldau.cli.<verb>`, with the line of `moldau --help` for each."""
+    topics: tuple[Topics, ...] = ()
+    files: Mapping[str, Callable[[], Shape]] = field(default_factory=dict)
+    """Kinds of files beside records, `moldau load --kind`."""
+    sections: Mapping[str, Callable[[], type[Section]]] = field(default_factory=dict)
+    """Sections of moldau.yml: what each of their entries is."""
+    has_cluster_rules: bool = True
+    """A cluster has a rule set of its own (`ruleset:` in moldau.yml) if there are any."""
+    reasoned: str | None = None
+    """The view of everything that it would decide, for `moldau compare`."""
+    subjects: Subjects | None = None

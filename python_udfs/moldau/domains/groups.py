@@ -1,0 +1,88 @@
+"""Groups, their offsets and topology descriptions: what expires, and what is released when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from moldau.loading.shape import Shape
+
+
+def _group_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
+    from moldau.records.flat import group_records
+
+    return group_records(keys, values)
+
+
+def _open_transactions() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import any_text, int32, int64, name
+
+    members = (any_text("group_id"), name("topic"), int32("partition"), int64("producer_id"))
+    return Shape("open_transactions", members, is_snapshot=True)
+
+
+def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None) -> Explained:
+    from moldau.reading.explain import explain_subject
+    from moldau.reading.explain_rows import COLUMNS, rows_of
+    from moldau.reading.explain_words import in_words
+
+    found = explain_subject(warehouse, text, cluster)
+    return Explained(list(in_words(found)), COLUMNS, rows_of(found))
+
+
+DOMAIN = Domain(
+    name="groups",
+    kinds=(
+        Kind(
+            name="cycle",
+            summary="Decide which topology descriptions are released, and release them.",
+            decides="which streams groups the clean-up cycle releases the topology description of",
+            applies="asks the plugin to delete each of them and clears the stored epoch if it is "
+            "still the same",
+            decisions="cleanup_eligibility",
+            acts_on=("eligible",),
+            counts=(
+                "select concat('deletes_', outcome) as name, count(*) as n "
+                "from history.plugin_calls where run_id = {run} group by outcome",
+                "select outcome, count(*) from history.epoch_clears "
+                "where run_id = {run} and step <> 'barrier' group by outcome",
+            ),
+            calls_plugins=True,
+            is_watched=True,
+            dies_after={
+                "record_plugin_calls": ("after_call", "before_clear"),
+                "clear_topology_epochs": ("after_clear",),
+            },
+        ),
+        Kind(
+            name="sweep",
+            summary="Decide which offsets and groups go, and remove them.",
+            decides="which offsets the sweep expires and which groups it removes",
+            applies="removes these offsets, and these groups unless a description of them is "
+            "still stored",
+            decisions="group_sweeps",
+            acts_on=("offsets_expire", "tombstone"),
+            counts=(
+                "select if(topic_name is null, 'groups_removed', 'offsets_removed') as name, "
+                "count(*) as n from history.tombstones where run_id = {run} group by name",
+            ),
+            is_watched=True,
+            dies_before=("before_clear",),
+            dies_after={"tombstone_groups": ("after_clear",)},
+        ),
+    ),
+    topics=(Topics("consumer_offsets", "decoded.group_records", _group_records, "records"),),
+    files={"open_transactions": _open_transactions},
+    reasoned="int_groups__decisions_reasoned",
+    subjects=Subjects(
+        forms=("cleanup GROUP", "sweep GROUP", "offset GROUP TOPIC-PARTITION"),
+        explain=_explain,
+        take_any_text=True,
+    ),
+)

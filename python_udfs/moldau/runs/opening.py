@@ -1,0 +1,56 @@
+"""Open a session: the lock, the tables, Spark, and what was interrupted is finished."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from moldau.engine import spark as engine
+from moldau.engine.dbt import parse_early
+from moldau.loading.journal import finish_interrupted
+from moldau.runs.decide import finish_interrupted_runs
+from moldau.sessions.session import Session
+from moldau.settings import Settings
+from moldau.warehouse.catalog import register, register_database
+from moldau.warehouse.contracts import tables
+from moldau.warehouse.create import create
+from moldau.warehouse.lock import locked
+from moldau.warehouse.paths import LISTS
+from moldau.warehouse.seeds import seed
+from moldau.warehouse.sizes import state_bytes
+
+
+@contextlib.contextmanager
+def open_session(
+    settings: Settings, command: str, wait_seconds: float = 0, bytes_coming: int | None = None
+) -> Iterator[Session]:
+    """Lock the warehouse and start a session on it."""
+    with locked(settings.warehouse.resolve(), command, wait_seconds):
+        yield start_session(settings, bytes_coming)
+
+
+def start_session(settings: Settings, bytes_coming: int | None = None) -> Session:
+    """Make the tables, start Spark, finish what was interrupted.
+
+    `bytes_coming`: what one command brings; None = many may follow. The warehouse is locked by
+    the caller.
+    """
+    warehouse = settings.warehouse.resolve()
+    parse_early(warehouse)
+    create(warehouse)
+    seed(warehouse)
+    work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
+    is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
+    spark = engine.start(warehouse, is_brief)
+    engine.choose_codegen(spark, 0)
+    register_database(spark, "run", warehouse / LISTS)
+    register(spark, warehouse, tables())
+    session = Session(settings, warehouse, spark)
+    finish_interrupted_work(session)
+    return session
+
+
+def finish_interrupted_work(session: Session) -> None:
+    """Finish what a killed or failed command left behind; every verb that writes begins so."""
+    finish_interrupted(session)
+    session.finished += finish_interrupted_runs(session)

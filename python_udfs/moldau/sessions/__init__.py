@@ -1,0 +1,1 @@
+"""One command on the warehouse: its session, and the run that is open in it."""

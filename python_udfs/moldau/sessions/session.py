@@ -1,0 +1,75 @@
+"""One command on the warehouse, or every line of `moldau exec`: Spark, and dbt's views on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moldau.engine.dbt import Model, dbt, helpers_under, models_tagged
+from moldau.engine.literals import rows_sql
+from moldau.reading.spark_views import make_marts
+from moldau.reading.tables import mentioned
+from moldau.settings import Settings
+from moldau.warehouse.contracts import marts, run_views
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from moldau.sessions.run import Run
+    from moldau.warehouse.aside import Aside
+
+
+@dataclass
+class Session:
+    settings: Settings
+    warehouse: Path
+    spark: SparkSession
+    views: set[str] = field(default_factory=set)  # that were made in this session
+    # views of `run.*` that are not known to be empty
+    brought: set[str] = field(default_factory=lambda: set(run_views()))
+    # nobody was told yet: runs that were interrupted, and what could not be finished
+    finished: list[Run] = field(default_factory=list)
+    set_aside: list[Aside] = field(default_factory=list)
+
+    def bring(self, name: str, sql: str) -> None:
+        """Make the view `run.<name>`: what the run that is open is about, or brings."""
+        self.spark.sql(f"create or replace view run.{name} as {sql}")
+        self.brought.add(name)
+
+    def bring_nothing(self) -> None:
+        """Empty what other runs brought; what a run is about is made anew by each."""
+        for name in self.brought - {"parameters", "settings"}:
+            self.bring(name, rows_sql(run_views()[name], []))
+        self.brought.clear()
+
+    def dbt(self, *arguments: str) -> None:
+        dbt(*arguments, warehouse=self.warehouse)
+
+    def models(self, stage: str, kind: str) -> list[Model]:
+        """The models of a stage (`fold`, `decide`, `apply`) of a kind of file or run."""
+        return models_tagged(f"{stage}_{kind}", self.warehouse)
+
+    def make_views(self, *names: str) -> None:
+        """These views and what they read: views once a session, lists of the run each time."""
+        wanted = self._helpers(names) | (set(names) - self.views)
+        if wanted:
+            self.dbt("run", "--select", *sorted(wanted))
+            self.views |= wanted
+
+    def run_models(self, *names: str) -> None:
+        """Write these models, in the order of the graph, after the views and lists they read."""
+        wanted = self._helpers(names)
+        self.dbt("run", "--select", *names, *sorted(wanted))
+        self.views |= wanted
+
+    def _helpers(self, names: Sequence[str]) -> set[str]:
+        helpers = helpers_under(names, self.warehouse)
+        return {n for n, kind in helpers.items() if kind == "run_list" or n not in self.views}
+
+    def sql(self, statement: str, at_ms: int | None = None) -> list[Any]:
+        """The rows of a query, which may name marts. `at_ms`: their clock; None = now."""
+        if "marts." in statement:
+            make_marts(self.spark, self.warehouse, mentioned(list(marts()), statement), at_ms)
+        return list(self.spark.sql(statement).collect())
