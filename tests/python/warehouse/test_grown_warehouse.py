@@ -24,6 +24,9 @@ cycle --at 2026-11-21T08:10:00Z
 
 def test_verbs_go_on_where_the_earlier_version_ended(tmp_path: Path) -> None:
     warehouse = unpack(tmp_path)
+    journal = warehouse / "_moldau" / "runs" / "00000011-cycle.json"  # its row is there already
+    other = journal.read_text().replace("00000011", "00000012")
+    journal.with_name("00000012-cycle.json").write_text(other)
     (tmp_path / "verbs.txt").write_text(VERBS)
     command = ["exec", str(tmp_path / "verbs.txt"), "--config", str(SAMPLES / "moldau.yml")]
     told = subprocess.run(
@@ -44,11 +47,12 @@ def test_verbs_go_on_where_the_earlier_version_ended(tmp_path: Path) -> None:
     answers = [json.loads(line) for line in told.stdout.splitlines()]
     assert [answer["exit_code"] for answer in answers] == [0, 0], (told.stderr, answers)
     assert "Traceback" not in told.stderr
-    assert "00000011-cycle" in answers[0]["errors"]  # finished, or set aside
+    assert answers[0]["errors"] == "moldau: finished 00000012-cycle, which was interrupted\n"
+    assert not list(journal.parent.iterdir())
     check(warehouse)
     runs = Tables(warehouse, ["state.runs"]).ask(
         "select kind, counts['rows_new'] as n from state.runs "
         "where run_id > '00000011-cycle' order by run_id"
     )
-    assert [run["kind"] for run in runs] == ["load", "cycle"]
-    assert runs[0]["n"] > 0
+    assert [run["kind"] for run in runs] == ["cycle", "load", "cycle"]
+    assert runs[1]["n"] > 0
