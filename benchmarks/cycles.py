@@ -35,6 +35,7 @@ from moldau.runs.opening import open_session
 from moldau.sessions.run import next_run_id
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
 
 PLUGINS = Path(__file__).parent / "slow_plugins"
 AT_MS = 1_800_000_000_000
@@ -81,6 +82,7 @@ clusters:
 """
     )
     with open_session(load_settings(config, None), "benchmark") as session:
+        session.register(tables())
         yield session
 
 

@@ -34,7 +34,7 @@ from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, close_run, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
-from moldau.warehouse.contracts import marts
+from moldau.warehouse.contracts import marts, tables
 
 AT_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
@@ -229,6 +229,7 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config = folder / "moldau.yml"
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
+        session.register(tables())
         yield session
         session.spark.stop()  # the next warehouse needs a session of its own
 

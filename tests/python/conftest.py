@@ -24,6 +24,7 @@ from xdist.workermanage import WorkerController
 from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
 
 GROUPS = ("processes", "session", "tiers", "captures")
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
@@ -39,6 +40,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     )
     warehouse = tmp_path_factory.mktemp("moldau") / "warehouse"
     with open_session(load_settings(None, warehouse), "pytest") as opened:
+        opened.register(tables())  # a verb does so as it needs them
         yield opened
         opened.spark.stop()
 

@@ -100,7 +100,8 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
 
 def fresh(session: Session) -> Session:
     """As the next command on the warehouse would find it."""
-    return Session(session.settings, session.warehouse, session.spark)
+    registered = set(session.registered)
+    return Session(session.settings, session.warehouse, session.spark, registered=registered)
 
 
 class Killed(BaseException):

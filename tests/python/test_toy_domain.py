@@ -74,6 +74,7 @@ def test_a_domain_runs_without_a_word_of_the_others(copied: Path, tmp_path: Path
         "cluster_id": "nursery", "toy_name": "bear", "reason_code": "WORN",
     }  # fmt: skip
     assert [run["kind"] for run in json.loads(status)["runs"]] == ["tidy", "tidy", "load"]
+    assert not list((tmp_path / "warehouse").glob("*.db")), "folders of Spark's own"
     page = subprocess.run(
         [sys.executable, "-c", program, "--help"],
         capture_output=True, text=True, check=True,

@@ -91,7 +91,7 @@ def models_tagged(tag: str, warehouse: Path) -> list[Model]:
 
     ordered = sorted(found, key=lambda key: (ancestors(key), key))
     return [
-        Model(node.name, node.config.get("into") or f"{node.schema}.{node.alias}", node.config.meta)
+        Model(node.name, _table_of(node), node.config.meta)
         for node in map(models.__getitem__, ordered)
     ]
 
@@ -105,6 +105,20 @@ def tables_under(names: Sequence[str], warehouse: Path) -> set[str]:
     tables = [manifest.sources[key] for key in keys if key in manifest.sources]
     tables += [manifest.nodes[key] for key in keys if key.startswith("seed.")]
     return {f"{table.schema}.{table.name}" for table in tables if table.schema != "run"}
+
+
+def tables_of(names: Sequence[str], warehouse: Path) -> set[str]:
+    """The tables that dbt must find to make these models: what they write, what they read."""
+    nodes = _parse(warehouse).nodes.values()
+    wanted = {*names, *helpers_under(names, warehouse)}
+    chosen = [node for node in nodes if node.resource_type == "model" and node.name in wanted]
+    near = {key for node in chosen for key in (node.unique_id, *node.depends_on.nodes)}
+    written = [n for n in nodes if n.unique_id in near and n.config.materialized == "merge_into"]
+    return tables_under(names, warehouse) | {_table_of(node) for node in written}
+
+
+def _table_of(node: Any) -> str:
+    return str(node.config.get("into") or ".".join([node.schema, node.alias]))
 
 
 def _invoke(arguments: list[str], warehouse: Path) -> Any:

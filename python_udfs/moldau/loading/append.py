@@ -40,6 +40,12 @@ _GROUP_POSITION = {
 }
 
 
+def tables_of_load(staged: Staged) -> set[str]:
+    """The tables that the load appends to."""
+    found = {families.family_of(topic) or "" for topic, *_ in staged.ranges}
+    return {f"raw.{staged.kind}", *(topics()[one].table for one in found if one in topics())}
+
+
 def take_back(session: Session, run_id: str) -> None:
     """Delete the rows that a load appended.
 
@@ -47,6 +53,7 @@ def take_back(session: Session, run_id: str) -> None:
     """
     decoded = {found.table for found in topics().values()}
     raw = {name for name, table in tables().items() if table.database == "raw"}
+    session.register(raw | decoded)
     for table in sorted(raw | decoded):
         if is_appended(session.spark, table, run_id):
             session.spark.sql(f"delete from {table} where run_id = {literal(run_id)}")

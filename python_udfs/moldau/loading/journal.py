@@ -14,6 +14,7 @@ from moldau.loading.append import (
     append_decoded,
     append_records,
     append_rows,
+    tables_of_load,
     take_back,
 )
 from moldau.loading.refusals import Refusal
@@ -122,6 +123,7 @@ def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
     """Append to raw and decoded what is not there yet; make the views that the fold reads."""
     spark, mine = session.spark, f"run_id = '{staged.run_id}'"
     refused: list[Refusal] = []
+    session.register(tables_of_load(staged))
     if staged.kind != RECORDS.kind:
         if not staged.rows or is_appended(spark, f"raw.{staged.kind}", staged.run_id):
             rows_new = staged.rows

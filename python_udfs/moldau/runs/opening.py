@@ -11,8 +11,7 @@ from moldau.loading.journal import finish_interrupted
 from moldau.runs.decide import finish_interrupted_runs
 from moldau.sessions.session import Session
 from moldau.settings import Settings
-from moldau.warehouse.catalog import register, register_database
-from moldau.warehouse.contracts import tables
+from moldau.warehouse.catalog import register_database
 from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import LISTS
@@ -43,8 +42,8 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
     spark = engine.start(warehouse, is_brief)
     engine.choose_codegen(spark, 0)
-    register_database(spark, "run", warehouse / LISTS)
-    register(spark, warehouse, tables())
+    for views in ("run", "staging", "intermediate"):
+        register_database(spark, views, warehouse / LISTS)
     session = Session(settings, warehouse, spark)
     finish_interrupted_work(session)
     return session

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.engine.dbt import Model, dbt, helpers_under, models_tagged
+from moldau.engine.dbt import Model, dbt, helpers_under, models_tagged, tables_of
 from moldau.engine.literals import rows_sql
 from moldau.reading.spark_views import make_marts
 from moldau.reading.tables import mentioned
+from moldau.reading.views import tables_under
 from moldau.settings import Settings
-from moldau.warehouse.contracts import marts, run_views
+from moldau.warehouse.catalog import register
+from moldau.warehouse.contracts import marts, run_views, tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,6 +29,7 @@ class Session:
     warehouse: Path
     spark: SparkSession
     views: set[str] = field(default_factory=set)  # that were made in this session
+    registered: set[str] = field(default_factory=set)  # tables that Spark was told of
     # views of `run.*` that are not known to be empty
     brought: set[str] = field(default_factory=lambda: set(run_views()))
     # nobody was told yet: runs that were interrupted, and what could not be finished
@@ -35,6 +38,7 @@ class Session:
 
     def bring(self, name: str, sql: str) -> None:
         """Make the view `run.<name>`: what the run that is open is about, or brings."""
+        self.register(name for name in tables() if name in sql)
         self.spark.sql(f"create or replace view run.{name} as {sql}")
         self.brought.add(name)
 
@@ -43,6 +47,12 @@ class Session:
         for name in self.brought - {"parameters", "settings"}:
             self.bring(name, rows_sql(run_views()[name], []))
         self.brought.clear()
+
+    def register(self, names: Iterable[str]) -> None:
+        """Tell Spark where these tables lie: to tell it of all would cost a command seconds."""
+        missing = set(names) - self.registered
+        register(self.spark, self.warehouse, missing)
+        self.registered |= missing
 
     def dbt(self, *arguments: str) -> None:
         dbt(*arguments, warehouse=self.warehouse)
@@ -55,12 +65,14 @@ class Session:
         """These views and what they read: views once a session, lists of the run each time."""
         wanted = self._helpers(names) | (set(names) - self.views)
         if wanted:
+            self.register(tables_of(names, self.warehouse))
             self.dbt("run", "--select", *sorted(wanted))
             self.views |= wanted
 
     def run_models(self, *names: str) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
         wanted = self._helpers(names)
+        self.register(tables_of(names, self.warehouse))
         self.dbt("run", "--select", *names, *sorted(wanted))
         self.views |= wanted
 
@@ -70,6 +82,9 @@ class Session:
 
     def sql(self, statement: str, at_ms: int | None = None) -> list[Any]:
         """The rows of a query, which may name marts. `at_ms`: their clock; None = now."""
+        self.register(name for name in tables() if name in statement)
         if "marts." in statement:
-            make_marts(self.spark, self.warehouse, mentioned(list(marts()), statement), at_ms)
+            asked = mentioned(list(marts()), statement)
+            self.register(tables_under(asked))
+            make_marts(self.spark, self.warehouse, asked, at_ms)
         return list(self.spark.sql(statement).collect())

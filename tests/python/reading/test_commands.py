@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from conftest import Write
 from deltalake import DeltaTable
 
-from moldau.cli.cycle import cycle
+from moldau.cli.deciding import deciding_verb
 from moldau.cli.decode import decode
 from moldau.cli.doctor import doctor
 from moldau.cli.exec_verb import exec_verb
@@ -30,6 +30,7 @@ from moldau.cli.load import load
 from moldau.cli.show import show
 from moldau.cli.sql import sql
 from moldau.cli.status import status
+from moldau.domains import kinds
 from moldau.errors import MoldauError
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.schema import write_schema
@@ -153,7 +154,8 @@ def test_an_export_to_another_ending_is_refused(odd: Path, tmp_path: Path) -> No
 def test_status_tells_tables_runs_loads_and_the_lock(warehouse: Path, write: Write) -> None:
     write("state.runs", {"run_id": "00000001-load", "kind": "load", "cluster_ids": ["east"],
                          "status": "succeeded", "counts": [("rows_new", 3)]})  # fmt: skip
-    write("state.settings", {"cluster_id": "east", "authority": "broker"})
+    rulesets = {"tiers": "kafka_4_4", "groups": "kip_1331_draft"}
+    write("state.settings", {"cluster_id": "east", "authority": "broker", "rulesets": rulesets})
     (warehouse / "_moldau/loads/00000002-load").mkdir(parents=True)
     lock = warehouse / "_moldau/lock"
     lock.write_text(json.dumps({"pid": 4711, "command": "load x", "since_ms": 1_756_728_000_000}))
@@ -162,6 +164,7 @@ def test_status_tells_tables_runs_loads_and_the_lock(warehouse: Path, write: Wri
     with lock.open("r+") as holder:
         fcntl.flock(holder, fcntl.LOCK_EX)
         text = run(status, "--warehouse", str(warehouse)).stdout
+        assert "groups: kip_1331_draft, tiers: kafka_4_4" in text
     assert "In use by `load x` (pid 4711) since 2025-09-01T12:00:00Z" in text
     assert "load 00000002-load" in text
     assert "state.runs" in text
@@ -237,7 +240,7 @@ def test_a_plugin_that_cannot_be_used_stops_the_verbs_that_write_alone(
     told = run(doctor, *files)
     assert told.exit_code == 2
     assert [line for line in told.stdout.splitlines() if message in line and "MEND" in line]
-    for verb in (cycle, load, init):
+    for verb in (deciding_verb(kinds()["cycle"]), load, init):
         told = run(verb, *(["x", "--cluster", "e", "--kind", "records"] * (verb is load)), *files)
         assert message in str(told.exception)
         assert "hush" not in str(told.exception)
