@@ -10,7 +10,7 @@ partitions as (
 
 measured as (
 
-    select * from {{ ref('int_tiers__tier_lag_latest') }}
+    select * from {{ ref('stg_state__tier_lag') }}
 
     where is_measured
 

@@ -40,7 +40,7 @@ topics as (
 
 lag_measured as (
 
-    select * from {{ ref('int_tiers__tier_lag_latest') }}
+    select * from {{ ref('stg_state__tier_lag') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 latest as (
 
-    select * from {{ ref('int_tiers__tier_lag_latest') }}
+    select * from {{ ref('stg_state__tier_lag') }}
 
     where is_measured
 

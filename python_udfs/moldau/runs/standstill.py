@@ -53,7 +53,8 @@ def note_standstills(
 
     `read`: versions of before the decision; those of what the run wrote are taken anew.
     """
-    written = [name for name in read if name.startswith(("decisions.", "history."))]
+    of_run = {model.table for model in session.models("decide", run.kind)}
+    written = [name for name in read if name.startswith("decisions.") or name in of_run]
     versions = read | table_versions(session.warehouse, [*written, "state.settings"])
     quiet = {
         name: Standstill(

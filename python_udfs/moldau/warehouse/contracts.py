@@ -40,6 +40,7 @@ class Table:
     description: str = ""
     checks: dict[str, str] = field(default_factory=dict, hash=False)
     properties: dict[str, str] = field(default_factory=dict, hash=False)
+    latest_of: str | None = None  # table of which it has the latest row, by run_id, of each key
     engine: str | None = None  # `spark` = no other can run this mart
 
     @property
@@ -131,6 +132,7 @@ def _table(database: str, entry: dict[str, Any]) -> Table:
         primary_key=tuple(meta.get("primary_key", ())),
         checks=dict(meta.get("checks", {})),
         properties={key: str(value) for key, value in meta.get("properties", {}).items()},
+        latest_of=meta.get("latest_of"),
         engine=meta.get("engine"),
         columns=tuple(
             Column(

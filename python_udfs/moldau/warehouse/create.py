@@ -78,6 +78,8 @@ def _make(warehouse: Path, missing: list[Table]) -> None:
         folder = new / table.database / table.name
         (folder / "_delta_log").mkdir(parents=True)
         write_commit(folder, 0, new_table(table))
+        if table.latest_of:
+            _fill(folder, table, warehouse.joinpath(*table.latest_of.split(".")))
     # state.runs comes last: its presence says that the others are there
     for table in sorted(missing, key=lambda table: table.full_name == "state.runs"):
         place = _folder(warehouse, table)
@@ -86,6 +88,22 @@ def _make(warehouse: Path, missing: list[Table]) -> None:
             shutil.rmtree(place)  # what was left of one that can be rebuilt
         (new / table.database / table.name).rename(place)
     shutil.rmtree(new, ignore_errors=True)
+
+
+def _fill(folder: Path, table: Table, history: Path) -> None:
+    """The latest rows of a history that is there already: an earlier version kept it alone."""
+    from deltalake import QueryBuilder, write_deltalake
+
+    if not (history / "_delta_log").is_dir():
+        return
+    columns = ", ".join(column.name for column in table.columns)
+    latest = (
+        f"select {columns} from (select *, row_number() over (partition by "
+        f"{', '.join(table.primary_key)} order by run_id desc) as recency from history) "
+        "where recency = 1"
+    )
+    rows = QueryBuilder().register("history", open_table(history)).execute(latest)
+    write_deltalake(open_table(folder), rows, mode="append")
 
 
 def _grow_up(warehouse: Path, there: list[Table]) -> None:

@@ -70,7 +70,7 @@ def lagging(write: Write, warehouse: Path) -> Path:
         remote(900, "DELETE_STARTED", None),
     )
     write(
-        "history.tier_lag",
+        "state.tier_lag",
         MEASURED | {
             "broker_id": 1, "upload_tier_lag": 200, "upload_lag_segments": 2, "upload_lag_bytes": 2,
             "upload_in_flight": 100, "upload_blocked_by_lso": 0, "upload_delayed": 0,
@@ -148,7 +148,7 @@ def test_configs_are_those_that_held_and_moldau_yml_comes_first(lagging: Path) -
 
 def test_unknown_lag_is_said_to_be_unknown(write: Write, warehouse: Path) -> None:
     write("decisions.delete_candidates", remote(0, "DELETE_STARTED", None))
-    write("history.tier_lag", MEASURED | {"delete_tier_lag_sum": 100, "delete_lag_segments": 1})
+    write("state.tier_lag", MEASURED | {"delete_tier_lag_sum": 100, "delete_lag_segments": 1})
     said = words(warehouse)
     assert "leader unknown" in said
     assert "upload lag: none is told. No local segments of the leader are loaded." in said
@@ -204,7 +204,7 @@ def test_a_delete_that_is_retried_and_one_that_is_not_are_two_answers(
 
 def test_without_lineage_no_delete_lag_is_told(write: Write, warehouse: Path) -> None:
     write("decisions.delete_candidates", remote(0, "NO_SNAPSHOT", None, decision="keep"))
-    write("history.tier_lag", MEASURED | {"delete_tier_lag_sum": None})
+    write("state.tier_lag", MEASURED | {"delete_tier_lag_sum": None})
     said = words(warehouse)
     assert "delete lag: none is told. No leader or no lineage of the partition is loaded" in said
 

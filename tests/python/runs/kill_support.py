@@ -37,6 +37,7 @@ WRITTEN = {
     "tiers": {
         "decisions.upload_candidates": ["run_id", "changed_in_run_id", "settings_hash"],
         "decisions.delete_candidates": ["run_id", "changed_in_run_id", "settings_hash"],
+        "state.tier_lag": ["run_id"],
         "history.tier_lag": ["run_id"],
     },
 }

@@ -128,7 +128,12 @@ def decide_once(session: Session, clusters: Sequence[str]) -> None:
 
 @pytest.mark.parametrize(
     "table",
-    ["state.remote_segments", "history.rejected_segment_events", "history.tier_lag"],
+    [
+        "state.remote_segments",
+        "state.tier_lag",
+        "history.rejected_segment_events",
+        "history.tier_lag",
+    ],
 )
 def test_the_order_of_loads_changes_nothing(folded: Session, table: str) -> None:
     hidden = [name for name in RUN_COLUMNS if name in folded.spark.table(table).columns]

@@ -50,6 +50,12 @@ def test_verbs_go_on_where_the_earlier_version_ended(tmp_path: Path) -> None:
     assert answers[0]["errors"] == "moldau: finished 00000012-cycle, which was interrupted\n"
     assert not list(journal.parent.iterdir())
     check(warehouse)
+    kept = Tables(warehouse, ["state.tier_lag", "history.tier_lag"])
+    [counted] = kept.ask(
+        "select (select count(*) from state.tier_lag) as kept, (select count(distinct "
+        "(cluster_id, topic_id, partition_index)) from history.tier_lag) as known"
+    )
+    assert counted["kept"] == counted["known"] > 0
     runs = Tables(warehouse, ["state.runs"]).ask(
         "select kind, counts['rows_new'] as n from state.runs "
         "where run_id > '00000011-cycle' order by run_id"
