@@ -1,6 +1,6 @@
 {# The epochs of leaders, each with the last offset (inclusive) that the log has of it; a leader without any has one row
-   without an epoch. `partitions` has epochs and log_end_offset; of its columns `told` are taken over. #}
-{% macro epochs_led(partitions, told=[]) %}
+   without an epoch. `partitions` has epochs and log_end_offset; of its columns `carried` are taken over. #}
+{% macro epochs_led(partitions, carried=[]) %}
 epochs_numbered as (
 
     select
@@ -17,7 +17,7 @@ epochs_led as (
         cluster_id,
         topic_id,
         partition_index,
-        {%- for column in told %}
+        {%- for column in carried %}
         {{ column }},
         {%- endfor %}
         epoch.leader_epoch,

@@ -7,7 +7,7 @@ map_from_entries(transform({{ led }}.lineage, (epoch, position) -> struct(
                 position,
                 epoch.start_offset as start_offset,
                 coalesce(get({{ led }}.lineage, position + 1).start_offset, {{ led }}.log_end_offset) - 1 as last_offset
-            ) as told
+            ) as place
         )))
 {%- endmacro %}
 

@@ -55,8 +55,8 @@
 {% endmacro %}
 
 {# What the first event that brought the segment into a state says. #}
-{% macro first_event(before, event, column, segment_state, told) -%}
-    coalesce({{ before }}.{{ column }}, if({{ event }}.segment_state = '{{ segment_state }}', {{ event }}.{{ told }}, null)) as {{ column }}
+{% macro first_event(before, event, column, segment_state, field) -%}
+    coalesce({{ before }}.{{ column }}, if({{ event }}.segment_state = '{{ segment_state }}', {{ event }}.{{ field }}, null)) as {{ column }}
 {%- endmacro %}
 
 {# One step of the fold: the segment after an event, and the events that were not taken so far. #}

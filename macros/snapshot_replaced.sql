@@ -1,13 +1,13 @@
 {# A snapshot replaces the cluster's previous one as a whole. The model has imported `loaded` and `stored`; of its columns
-   `compared` say whether a row changed, `told` are taken over without. #}
-{% macro snapshot_replaced(key, compared, told=[]) %}
+   `compared` say whether a row changed, `carried` are taken over without. #}
+{% macro snapshot_replaced(key, compared, carried=[]) %}
 snapshot_replaced as (
 
     select
         {%- for column in key %}
         coalesce(loaded.{{ column }}, stored.{{ column }}) as {{ column }},
         {%- endfor %}
-        {%- for column in compared + told %}
+        {%- for column in compared + carried %}
         loaded.{{ column }},
         {%- endfor %}
         loaded.run_id,

@@ -35,10 +35,10 @@ all_decided as (
 
 ),
 
-{{ changes_told(
+{{ changes_found(
     key=['cluster_id', 'group_id'],
-    told=['observed_epoch', 'next_due_at_ms'],
+    own_columns=['observed_epoch', 'next_due_at_ms'],
     due_by=['cluster_id', 'group_id']
 ) }}
 
-select * from changes_told
+select * from changes_found

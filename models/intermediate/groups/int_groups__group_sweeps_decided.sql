@@ -38,10 +38,10 @@ all_decided as (
 
 ),
 
-{{ changes_told(
+{{ changes_found(
     key=['cluster_id', 'group_id'],
-    told=['offsets_to_expire', 'offsets_left', 'next_due_at_ms'],
+    own_columns=['offsets_to_expire', 'offsets_left', 'next_due_at_ms'],
     due_by=['cluster_id', 'group_id']
 ) }}
 
-select * from changes_told
+select * from changes_found

@@ -37,10 +37,10 @@ all_decided as (
 
 ),
 
-{{ changes_told(
+{{ changes_found(
     key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    told=['expiry_clock', 'expires_at_ms', 'observed_log_offset'],
+    own_columns=['expiry_clock', 'expires_at_ms', 'observed_log_offset'],
     due_by=['cluster_id', 'group_id']
 ) }}
 
-select * from changes_told
+select * from changes_found

@@ -8,9 +8,9 @@ partitions as (
 
 ),
 
-runs as (
+tasks as (
 
-    select * from {{ ref('int_tiers__copy_runs_found') }}
+    select * from {{ ref('int_tiers__copy_tasks_found') }}
 
     where is_last
 
@@ -32,14 +32,14 @@ epochs_copied as (
         segments.cluster_id,
         segments.topic_id,
         segments.partition_index,
-        coalesce(segments.copy_finished_at_ms < runs.started_at_ms, false)
+        coalesce(segments.copy_finished_at_ms < tasks.started_at_ms, false)
             as is_before_run,
         inline({{ offsets_by_epoch('segments') }})
             as (leader_epoch, first_offset, last_offset)
 
     from segments
 
-    left join runs using (cluster_id, topic_id, partition_index)
+    left join tasks using (cluster_id, topic_id, partition_index)
 
 ),
 

@@ -6,7 +6,7 @@ segments_shown as (
 
 ),
 
-segments_told as (
+segments_copied as (
 
     select
         *,
@@ -49,7 +49,7 @@ copy_segments_counted as (
             cause -> cause is not null
         ) as causes
 
-    from segments_told
+    from segments_copied
 
 )
 

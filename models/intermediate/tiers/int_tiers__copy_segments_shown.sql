@@ -12,9 +12,9 @@ copied_offsets as (
 
 ),
 
-runs as (
+tasks as (
 
-    select * from {{ ref('int_tiers__copy_runs_found') }}
+    select * from {{ ref('int_tiers__copy_tasks_found') }}
 
     where is_last
 
@@ -44,10 +44,10 @@ segments_joined as (
         partitions.task_interval_ms,
         copied_offsets.copied_offset,
         copied_offsets.copied_before_run,
-        runs.outcome,
-        runs.started_at_ms,
-        runs.ended_at_ms,
-        runs.previous_ended_at_ms,
+        tasks.outcome,
+        tasks.started_at_ms,
+        tasks.ended_at_ms,
+        tasks.previous_ended_at_ms,
         local_segments.base_offset,
         local_segments.size_bytes,
         local_segments.closed_at_ms,
@@ -60,7 +60,7 @@ segments_joined as (
 
     inner join copied_offsets using (cluster_id, topic_id, partition_index)
 
-    left join runs using (cluster_id, topic_id, partition_index)
+    left join tasks using (cluster_id, topic_id, partition_index)
 
     left join local_segments using (cluster_id, topic_id, partition_index, broker_id)
 

@@ -10,7 +10,7 @@
     ],
     delete_when='s.is_gone',
     insert_when='not s.is_gone',
-    matched_condition=is_told_anew([
+    matched_condition=differs_from_stored([
         'topic_id',
         'topic_name',
         'partition_index',
@@ -53,12 +53,12 @@ all_decided as (
 
 ),
 
-{{ changes_told(
+{{ changes_found(
     key=[
         'cluster_id',
         'segment_id'
     ],
-    told=[
+    own_columns=[
         'topic_id',
         'topic_name',
         'partition_index',
@@ -76,4 +76,4 @@ all_decided as (
     due_by=['cluster_id', 'topic_id', 'partition_index']
 ) }}
 
-select * from changes_told
+select * from changes_found

@@ -73,7 +73,7 @@ events as (
 ),
 
 {# what a copy that failed leaves is cleaned up by the copy itself #}
-clean_ups_told as (
+clean_ups_reported as (
 
     select
         *,
@@ -111,7 +111,7 @@ clean_ups_ended as (
             )
         ) as is_of_copy
 
-    from clean_ups_told
+    from clean_ups_reported
 
 ),
 

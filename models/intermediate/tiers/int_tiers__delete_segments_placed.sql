@@ -1,8 +1,8 @@
 with
 
-segments_listed as (
+segments_gathered as (
 
-    select * from {{ ref('int_tiers__delete_segments_listed') }}
+    select * from {{ ref('int_tiers__delete_segments_gathered') }}
 
 ),
 
@@ -14,7 +14,7 @@ segments_judged as (
         is_of_run or (is_live and is_chosen) as is_due,
         is_live and is_chosen and reason_code = 'LOG_START' as is_passed
 
-    from segments_listed
+    from segments_gathered
 
 ),
 

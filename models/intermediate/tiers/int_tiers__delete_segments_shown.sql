@@ -6,9 +6,9 @@ partitions as (
 
 ),
 
-runs as (
+tasks as (
 
-    select * from {{ ref('int_tiers__delete_runs_found') }}
+    select * from {{ ref('int_tiers__delete_tasks_found') }}
 
     where is_last
 
@@ -33,8 +33,8 @@ segments_joined as (
         transform(partitions.lineage, epoch -> epoch.leader_epoch)
             as lineage_epochs,
         partitions.task_interval_ms,
-        runs.run_number,
-        coalesce(runs.ends_unfinished, false) as is_open,
+        tasks.run_number,
+        coalesce(tasks.ends_unfinished, false) as is_open,
         remote_segments.segment_id,
         remote_segments.end_offset,
         remote_segments.size_bytes,
@@ -44,30 +44,30 @@ segments_joined as (
             remote_segments.segment_state <> 'DELETE_SEGMENT_FINISHED', false
         ) as is_live,
         coalesce(
-            array_contains(runs.segment_ids, remote_segments.segment_id), false
+            array_contains(tasks.segment_ids, remote_segments.segment_id), false
         ) as is_of_run,
         size(
             filter(
-                runs.deleted_segment_ids,
+                tasks.deleted_segment_ids,
                 segment_id -> segment_id = remote_segments.segment_id
             )
         ) as times_deleted,
         coalesce(
             remote_segments.delete_started_log_offset
-            < runs.started_log_offset,
+            < tasks.started_log_offset,
             false
         ) as is_retried,
         {# how long the broker's list has held it since the run #}
         coalesce(remote_segments.delete_finished_at_ms, partitions.at_ms)
         - if(
-            remote_segments.copy_started_at_ms < runs.last_event_at_ms,
-            runs.last_event_at_ms,
+            remote_segments.copy_started_at_ms < tasks.last_event_at_ms,
+            tasks.last_event_at_ms,
             remote_segments.copy_started_at_ms
         ) as listed_ms
 
     from partitions
 
-    left join runs using (cluster_id, topic_id, partition_index)
+    left join tasks using (cluster_id, topic_id, partition_index)
 
     left join remote_segments using (cluster_id, topic_id, partition_index)
 

@@ -16,7 +16,7 @@ segment_epochs as (
 
 ),
 
-{{ epochs_led('partitions_led', told=['local_log_start_offset']) }},
+{{ epochs_led('partitions_led', carried=['local_log_start_offset']) }},
 
 {# once an epoch: what is joined is to be short #}
 copied_by_epoch as (

@@ -1,11 +1,5 @@
 with
 
-local_segments as (
-
-    select * from {{ ref('stg_state__local_segments') }}
-
-),
-
 partitions_due as (
 
     select distinct
@@ -14,6 +8,16 @@ partitions_due as (
         partition_index
 
     from {{ ref('int_tiers__partitions_due') }}
+
+),
+
+local_segments as (
+
+    select followed.*
+
+    from {{ ref('int_tiers__local_segments_followed') }} as followed
+
+    left semi join partitions_due using (cluster_id, topic_id, partition_index)
 
 ),
 
@@ -31,50 +35,26 @@ partitions_led as (
 
 ),
 
-segments_exploded as (
-
-    select
-        local_segments.cluster_id,
-        local_segments.topic_id,
-        local_segments.topic_name,
-        local_segments.partition_index,
-        local_segments.broker_id,
-        local_segments.segments,
-        posexplode(local_segments.segments) as (position, segment)
-
-    from local_segments
-
-    left semi join partitions_due using (cluster_id, topic_id, partition_index)
-
-),
-
 local_segments_checked as (
 
     select
-        segments_exploded.cluster_id,
-        segments_exploded.topic_id,
-        segments_exploded.topic_name,
-        segments_exploded.partition_index,
-        segments_exploded.broker_id,
-        segments_exploded.segment.base_offset,
+        cluster_id,
+        topic_id,
+        local_segments.topic_name,
+        partition_index,
+        broker_id,
+        local_segments.base_offset,
         coalesce(
-            get(
-                segments_exploded.segments, segments_exploded.position + 1
-            ).base_offset,
-            greatest(
-                partition_states.log_end_offset,
-                segments_exploded.segment.base_offset
-            )
+            local_segments.next_base_offset,
+            greatest(partition_states.log_end_offset, local_segments.base_offset)
         ) as next_base_offset,
-        segments_exploded.segment.size_bytes,
-        segments_exploded.segment.max_timestamp_ms,
-        segments_exploded.segment.is_active
-        or segments_exploded.position = size(segments_exploded.segments) - 1
-            as is_active,
+        local_segments.size_bytes,
+        local_segments.max_timestamp_ms,
+        local_segments.is_active,
         partition_states.broker_id is not null as has_partition_state,
         partitions_led.broker_id is not null as is_leader
 
-    from segments_exploded
+    from local_segments
 
     left join partition_states using (cluster_id, topic_id, partition_index, broker_id)
 

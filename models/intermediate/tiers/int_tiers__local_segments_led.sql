@@ -2,7 +2,7 @@ with
 
 local_segments as (
 
-    select * from {{ ref('stg_state__local_segments') }}
+    select * from {{ ref('int_tiers__local_segments_followed') }}
 
 ),
 
@@ -32,7 +32,7 @@ clusters as (
 
 ),
 
-segments_listed as (
+local_segments_led as (
 
     select
         partitions_led.cluster_id,
@@ -57,14 +57,10 @@ segments_listed as (
         ) as kept_ms,
         clusters.decided_at_ms,
         coalesce(lineage_offsets.copied_offset, -1) as copied_offset,
-        inline(local_segments.segments)
-            as (
-                base_offset,
-                size_bytes,
-                max_timestamp_ms,
-                is_active,
-                record_count
-            )
+        local_segments.base_offset,
+        local_segments.size_bytes,
+        local_segments.max_timestamp_ms,
+        local_segments.next_base_offset
 
     from partitions_led
 
@@ -75,19 +71,6 @@ segments_listed as (
     left join lineage_offsets using (cluster_id, topic_id, partition_index)
 
     left join clusters using (cluster_id)
-
-),
-
-local_segments_led as (
-
-    select
-        *,
-        lead(base_offset) over (
-            partition by cluster_id, topic_id, partition_index
-            order by base_offset
-        ) as next_base_offset
-
-    from segments_listed
 
 )
 

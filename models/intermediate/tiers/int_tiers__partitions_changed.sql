@@ -121,7 +121,7 @@ topics_as_a_whole as (
         on
             changed_since.cluster_id = topics.cluster_id
             and changed_since.topic_id = topics.topic_id
-            and topics.is_told
+            and topics.has_configs
 
 ),
 

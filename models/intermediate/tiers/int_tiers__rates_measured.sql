@@ -27,32 +27,32 @@ windows as (
 segments_placed as (
 
     select
-        told.*,
+        segments.*,
         windows.window_ms,
         topics.retention_bytes,
         coalesce(
-            told.copy_finished_at_ms
+            segments.copy_finished_at_ms
             > clusters.decided_at_ms - windows.window_ms
-            and told.copy_finished_at_ms <= clusters.decided_at_ms,
+            and segments.copy_finished_at_ms <= clusters.decided_at_ms,
             false
         ) as is_uploaded,
         coalesce(
-            told.delete_finished_at_ms
+            segments.delete_finished_at_ms
             > clusters.decided_at_ms - windows.window_ms
-            and told.delete_finished_at_ms <= clusters.decided_at_ms,
+            and segments.delete_finished_at_ms <= clusters.decided_at_ms,
             false
         ) as is_deleted,
-        told.max_timestamp_ms > clusters.decided_at_ms - windows.window_ms
+        segments.max_timestamp_ms > clusters.decided_at_ms - windows.window_ms
             as is_new,
         coalesce(
             topics.retention_ms >= 0
-            and clusters.decided_at_ms - told.max_timestamp_ms
+            and clusters.decided_at_ms - segments.max_timestamp_ms
             between topics.retention_ms
             and try_add(topics.retention_ms, windows.window_ms) - 1,
             false
         ) as is_expired
 
-    from segments as told
+    from segments
 
     inner join clusters using (cluster_id)
 

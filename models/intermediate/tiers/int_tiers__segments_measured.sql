@@ -4,7 +4,7 @@ with
 
 segments as (
 
-    select * from {{ ref('int_tiers__segments_listed') }}
+    select * from {{ ref('int_tiers__segments_walked') }}
 
 ),
 

@@ -72,7 +72,7 @@ topics as (
         configs_in_force.next_config_at_ms,
         configs_in_force.configs is not null
         or try_element_at(settings.topics, topics_known.topic_name) is not null
-            as is_told,
+            as has_configs,
         {# what moldau.yml says holds, then what was loaded #}
         map_concat(
             map_filter(
@@ -119,7 +119,7 @@ topics_in_remote_storage as (
         on
             segments.cluster_id = topics.cluster_id
             and segments.topic_id = topics.topic_id
-            and not topics.is_told
+            and not topics.has_configs
 
     where segments.segment_state <> 'DELETE_SEGMENT_FINISHED'
 
@@ -131,7 +131,7 @@ configs_typed as (
         cluster_id,
         topic_id,
         topic_name,
-        is_told,
+        has_configs,
         next_config_at_ms,
         {{ topic_config(
             'remote.storage.enable', '', 'false', 'boolean'
@@ -187,13 +187,13 @@ topics_configured as (
         resolved.cluster_id,
         resolved.topic_id,
         resolved.topic_name,
-        resolved.is_told,
+        resolved.has_configs,
         resolved.system_enable
         and resolved.cleanup_policy not like '%compact%'
         and (
             resolved.remote_storage_enable
             or (
-                not resolved.is_told
+                not resolved.has_configs
                 and coalesce(
                     topics_in_remote_storage.is_in_remote_storage, false
                 )

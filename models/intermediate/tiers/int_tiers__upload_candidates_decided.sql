@@ -13,7 +13,7 @@
     ],
     delete_when='s.is_gone',
     insert_when='not s.is_gone',
-    matched_condition=is_told_anew([
+    matched_condition=differs_from_stored([
         'topic_name',
         'next_base_offset',
         'size_bytes',
@@ -50,7 +50,7 @@ all_decided as (
 
 ),
 
-{{ changes_told(
+{{ changes_found(
     key=[
         'cluster_id',
         'topic_id',
@@ -58,7 +58,7 @@ all_decided as (
         'broker_id',
         'base_offset'
     ],
-    told=[
+    own_columns=[
         'topic_name',
         'next_base_offset',
         'size_bytes',
@@ -70,4 +70,4 @@ all_decided as (
     due_by=['cluster_id', 'topic_id', 'partition_index']
 ) }}
 
-select * from changes_told
+select * from changes_found

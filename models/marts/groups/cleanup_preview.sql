@@ -104,8 +104,8 @@ cleanup_preview as (
         end as blocked_by,
         concat_ws(
             ' ',
-            {{ foretold('Cycle', 'cycle_reasons.reason_text') }},
-            {{ foretold('Sweep', 'sweep_reasons.reason_text') }}
+            {{ next_run_text('Cycle', 'cycle_reasons.reason_text') }},
+            {{ next_run_text('Sweep', 'sweep_reasons.reason_text') }}
         ) as reason,
         {{ instant(
             'least('

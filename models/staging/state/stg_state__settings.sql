@@ -11,7 +11,7 @@ renamed as (
     select
         cluster_id,
         authority,
-        {{ rulesets_told() }} as rulesets,
+        {{ rulesets_by_domain() }} as rulesets,
         has_plugin,
         plugin_name,
         offsets_retention_ms,

@@ -47,8 +47,7 @@ descriptions_deleted as (
 
     from calls
 
-    inner join clusters
-        on calls.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
     where
         calls.operation = 'delete'

@@ -44,10 +44,7 @@ groups_to_mark as (
 
     from cleanups
 
-    left anti join calls
-        on
-            cleanups.cluster_id = calls.cluster_id
-            and cleanups.group_id = calls.group_id
+    left anti join calls using (cluster_id, group_id)
 
 )
 

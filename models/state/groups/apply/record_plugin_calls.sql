@@ -30,8 +30,7 @@ deletes_of_the_slice as (  -- noqa: ST03
 
     from deletes_due
 
-    left semi join slice
-        on deletes_due.slice_index = slice.slice_index
+    left semi join slice using (slice_index)
 
 ),
 

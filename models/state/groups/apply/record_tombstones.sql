@@ -77,10 +77,7 @@ removed as (
 
     from group_offsets
 
-    inner join state_groups
-        on
-            group_offsets.cluster_id = state_groups.cluster_id
-            and group_offsets.group_id = state_groups.group_id
+    inner join state_groups using (cluster_id, group_id)
 
     where group_offsets.deleted_run_id = group_offsets.changed_in_run_id
 

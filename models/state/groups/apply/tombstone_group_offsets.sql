@@ -46,8 +46,7 @@ offsets_expired as (
 
     from offset_expirations
 
-    inner join clusters
-        on offset_expirations.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
 )
 

@@ -47,13 +47,9 @@ offsets_now as (
 
     from group_offsets
 
-    inner join clusters
-        on group_offsets.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left semi join group_sweeps
-        on
-            group_offsets.cluster_id = group_sweeps.cluster_id
-            and group_offsets.group_id = group_sweeps.group_id
+    left semi join group_sweeps using (cluster_id, group_id)
 
     group by
         group_offsets.cluster_id,
@@ -75,13 +71,9 @@ groups_swept as (
 
     from group_sweeps
 
-    inner join clusters
-        on group_sweeps.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    left join offsets_now
-        on
-            group_sweeps.cluster_id = offsets_now.cluster_id
-            and group_sweeps.group_id = offsets_now.group_id
+    left join offsets_now using (cluster_id, group_id)
 
 )
 

@@ -55,13 +55,9 @@ clocks_chosen as (
 
     from groups_folded
 
-    inner join clusters
-        on groups_folded.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
-    inner join live_offsets
-        on
-            groups_folded.cluster_id = live_offsets.cluster_id
-            and groups_folded.group_id = live_offsets.group_id
+    inner join live_offsets using (cluster_id, group_id)
 
     where not groups_folded.is_deleted
 

@@ -37,11 +37,7 @@ ruleset_comparison as (
 
     from side_a
 
-    inner join side_b
-        on
-            side_a.domain = side_b.domain
-            and side_a.cluster_id = side_b.cluster_id
-            and side_a.subject = side_b.subject
+    inner join side_b using (domain, cluster_id, subject)
 
     where
         side_a.decision <> side_b.decision

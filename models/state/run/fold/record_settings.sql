@@ -38,8 +38,7 @@ replaced as (
 
     from in_force
 
-    inner join effective
-        on in_force.cluster_id = effective.cluster_id
+    inner join effective using (cluster_id)
 
     where in_force.settings_hash <> effective.settings_hash
 
@@ -65,8 +64,7 @@ introduced as (
 
     from effective
 
-    left join in_force
-        on effective.cluster_id = in_force.cluster_id
+    left join in_force using (cluster_id)
 
     where not effective.settings_hash <=> in_force.settings_hash
 

@@ -12,7 +12,7 @@ loaded as (
 
 ),
 
-configs_told as (
+configs_loaded as (
 
     select
         cluster_id,
@@ -26,4 +26,4 @@ configs_told as (
 
 )
 
-select * from configs_told
+select * from configs_loaded

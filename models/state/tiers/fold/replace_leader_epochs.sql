@@ -39,7 +39,7 @@ stored as (
         'topic_name',
         'epochs'
     ],
-    told=[]
+    carried=[]
 ) }}
 
 select * from snapshot_replaced

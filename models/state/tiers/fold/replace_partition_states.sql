@@ -45,7 +45,7 @@ stored as (
         'log_end_offset',
         'is_leader'
     ],
-    told=['taken_at_ms']
+    carried=['taken_at_ms']
 ) }}
 
 select * from snapshot_replaced

@@ -28,7 +28,7 @@ segments_kept as (
 
 ),
 
-delete_segments_listed as (
+delete_segments_gathered as (
 
     select
         segments_kept.cluster_id,
@@ -98,4 +98,4 @@ delete_segments_listed as (
 
 )
 
-select * from delete_segments_listed
+select * from delete_segments_gathered

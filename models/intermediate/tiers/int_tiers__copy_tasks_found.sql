@@ -126,7 +126,7 @@ attempts_numbered as (
 
 ),
 
-runs as (
+tasks as (
 
     select
         cluster_id,
@@ -152,7 +152,7 @@ runs as (
 
 ),
 
-copy_runs_found as (
+copy_tasks_found as (
 
     select
         *,
@@ -164,8 +164,8 @@ copy_runs_found as (
             order by run_number
         ) as previous_ended_at_ms
 
-    from runs
+    from tasks
 
 )
 
-select * from copy_runs_found
+select * from copy_tasks_found

@@ -40,7 +40,7 @@ events_numbered as (
 
 ),
 
-runs as (
+tasks as (
 
     select
         cluster_id,
@@ -67,7 +67,7 @@ runs as (
 
 ),
 
-delete_runs_found as (
+delete_tasks_found as (
 
     select
         *,
@@ -78,8 +78,8 @@ delete_runs_found as (
                 partition_index
         ) as is_last
 
-    from runs
+    from tasks
 
 )
 
-select * from delete_runs_found
+select * from delete_tasks_found

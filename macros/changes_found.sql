@@ -1,7 +1,7 @@
 {# What becomes of the decisions about what is due: each with what it was before. The model has imported `due` (by the
    columns `due_by`), `reasoned` (the decisions about it in this run) and `all_decided` (the stored ones). A stored decision
    whose subject has gone is told once more, to be deleted. #}
-{% macro changes_told(key, told, due_by) %}
+{% macro changes_found(key, own_columns, due_by) %}
 decided as (
 
     select all_decided.*
@@ -16,7 +16,7 @@ decided as (
 
 ),
 
-changes_told as (
+changes_found as (
 
     select
         {%- for column in key %}
@@ -34,7 +34,7 @@ changes_told as (
         if({{ is_decision_changed('reasoned', 'decided') }}, reasoned.run_id, decided.changed_in_run_id)
             as changed_in_run_id,
         reasoned.decided_at_ms,
-        {%- for column in told %}
+        {%- for column in own_columns %}
         reasoned.{{ column }},
         {%- endfor %}
         reasoned.run_id is null as is_gone

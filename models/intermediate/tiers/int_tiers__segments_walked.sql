@@ -109,7 +109,7 @@ segments_compared as (
 
 ),
 
-segments_listed as (
+segments_walked as (
 
     select
         cluster_id,
@@ -149,4 +149,4 @@ segments_listed as (
 
 )
 
-select * from segments_listed
+select * from segments_walked
