@@ -7,6 +7,8 @@
 * decide: `sweep` (offset expirations, then groups) and `cycle` (eligibility) up to the run's row,
   in full, and again after 1 % of the groups, spread evenly, committed. 20 offsets
   a group.
+* one: a load of one commit of one group, then both kinds of run, beside all these groups; and the
+  verbs that read, each a process of its own.
 * naive: eligibility that counts the offsets of every group, not of the candidates alone.
 * peer: DuckDB on the same Delta files with the same SQL, dbt's compiled models as marts are read,
   deciding in full and writing Parquet.
@@ -18,8 +20,11 @@ from __future__ import annotations
 import argparse
 import base64
 import itertools
+import os
 import platform
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,6 +97,13 @@ select
     '00000000-load' as changed_in_run_id
 """
 _numbers = itertools.count(1000)  # run ids: each later than the one before
+READING = (
+    ("status",),
+    ("show", "marts.cleanup_preview", "--limit", "20"),
+    ("show", "marts.groups", "--limit", "20"),
+    ("show", "marts.decisions", "--limit", "20"),
+    ("explain", "group", "group-12", "--cluster", "bench"),
+)
 REASONED = {
     "sweep": ("int_groups__offset_expirations_reasoned", "int_groups__group_sweeps_reasoned"),
     "cycle": ("int_groups__cleanup_eligibility_reasoned",),
@@ -110,6 +122,8 @@ def main() -> None:
         bench_load(session, folder, options.records)
         for groups in map(int, options.groups.split(",")):
             bench_decide(session, groups, options.runs if groups < BIG else 1)
+            bench_one_changed(session, folder, groups, options.runs)
+            bench_reading(session, options.runs)
 
 
 @contextmanager
@@ -207,6 +221,72 @@ def bench_decide(session: Session, groups: int, runs: int) -> None:
             f"({part / full:.2f} of full; {touched[0]} Delta commits, {touched[1]} files added); "
             f"DuckDB in full {peer:.1f} s (moldau/DuckDB {full / peer:.1f}){naive}"
         )
+
+
+def bench_one_changed(session: Session, folder: Path, groups: int, runs: int) -> None:
+    """Verbs as people give them, to the end; the first round is not measured."""
+    seconds: dict[str, list[float]] = {"load": [], "sweep": [], "cycle": []}
+    counts: dict[str, dict[str, int]] = {}
+    touched: dict[str, tuple[int, int]] = {}
+    for run in range(runs + 1):
+        file = folder / "one.parquet"
+        write_commit(file, f"group-{groups // 2 + 4 * run}", run)
+        verbs: dict[str, Callable[[], Any]] = {
+            "load": lambda file=file: load(session, [file], "bench", "records"),
+            "sweep": lambda: decide(session, "sweep", ["bench"], AT_MS, is_dry_run=True),
+            "cycle": lambda: decide(session, "cycle", ["bench"], AT_MS, is_dry_run=True),
+        }
+        for name, verb in verbs.items():
+            before = versions(session.warehouse)
+            with counted(session) as counts[name]:
+                seconds[name].append(timed(verb))
+            touched[name] = written(session.warehouse, before)
+    for name, times in seconds.items():
+        print(
+            f"  one group changed, {name}: {statistics.median(times[1:]):.1f} s; "
+            f"{counts[name]['statements']} statements, {counts[name]['jobs']} jobs, "
+            f"{touched[name][0]} Delta commits, {touched[name][1]} files added"
+        )
+
+
+def write_commit(file: Path, group: str, number: int) -> None:
+    """The only record of a file: one of the group's offsets, committed again."""
+    key = {"group": group, "topic": "topic.0", "partition": 0}
+    value = {
+        "offset": number, "leaderEpoch": 7, "metadata": "",
+        "commitTimestamp": AT_MS, "topicId": b"0123456789abcdef",
+    }  # fmt: skip
+    pa.parquet.write_table(
+        pa.table(
+            {
+                "topic": ["__consumer_offsets"],
+                "partition": pa.array([0], pa.int32()),
+                "offset": [BIG * OFFSETS * 2 + next(_numbers)],
+                "timestamp_ms": [AT_MS],
+                "key_base64": [
+                    base64.b64encode(encode_key("consumer_offsets", 1, key) or b"").decode()
+                ],
+                "value_base64": [
+                    base64.b64encode(encode_value("consumer_offsets", 1, 4, value)).decode()
+                ],
+            }
+        ),
+        file,
+    )
+
+
+def bench_reading(session: Session, runs: int) -> None:
+    """Python's start included; the first of each is not measured."""
+    program = [sys.executable, "-c", "from moldau.cli import main; main()"]
+    environment = os.environ | {"MOLDAU_WAREHOUSE": str(session.warehouse)}
+    for words in READING:
+
+        def ask(words: tuple[str, ...] = words) -> None:
+            subprocess.run([*program, *words], check=True, capture_output=True, env=environment)
+
+        ask()
+        times = [timed(ask) for _ in range(max(runs, 3))]
+        print(f"  moldau {' '.join(words)}: {statistics.median(times):.2f} s")
 
 
 def decide_only(session: Session, kind: str) -> None:
