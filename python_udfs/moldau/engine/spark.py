@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SMALL_BYTES = 8 * 1024 * 1024  # below this neither compiler pays: Spark's to Java, Java's second
+BY_SIZE = {  # on small tables, on big ones
+    "spark.sql.codegen.wholeStage": ("false", "true"),
+    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
+    "spark.sql.adaptive.enabled": ("false", "true"),
+    "spark.sql.shuffle.partitions": ("1", "4"),
+    "spark.sql.files.minPartitionNum": ("1", "2"),
+    "spark.sql.leafNodeDefaultParallelism": ("1", "2"),
+    "spark.databricks.delta.snapshotPartitions": ("1", "2"),
+}
 _opened: Path | None = None  # the warehouse whose tables the session's catalog names
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
@@ -63,11 +72,13 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
     return spark
 
 
-def choose_codegen(spark: SparkSession, bytes_read: int) -> None:
-    """Generated code pays for big tables only: on small ones compiling it is a quarter of a run."""
+def suit_to(spark: SparkSession, bytes_read: int) -> None:
+    """On small tables a run costs what is planned, generated and sent around: there one task does
+    each step, and nothing is compiled or planned anew in the middle. On big ones all of it pays.
+    """
     is_small = bytes_read < SMALL_BYTES
-    spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())
-    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if is_small else "FALLBACK")
+    for name, (on_small, on_big) in BY_SIZE.items():
+        spark.conf.set(name, on_small if is_small else on_big)
 
 
 def forget_if_dead() -> None:

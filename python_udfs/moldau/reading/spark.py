@@ -32,7 +32,7 @@ def ask_spark(
     words = query.replace("(", " ").split(None, 1)
     if not words or words[0].lower() not in _READING:
         raise MoldauError(f"a query is expected, starting with one of {', '.join(_READING)}")
-    from moldau.engine.spark import choose_codegen, start
+    from moldau.engine.spark import start, suit_to
     from moldau.reading.plans import require_reading
 
     session = start(warehouse.resolve())
@@ -43,7 +43,7 @@ def ask_spark(
         make_marts(session, warehouse.resolve(), asked, at_ms)
         # the same tables, but no setting and no function of a run: `call_plugin` calls a plugin
         apart = session.newSession()
-        choose_codegen(apart, state_bytes(warehouse))
+        suit_to(apart, state_bytes(warehouse))
         require_reading(apart, query)
         frame = apart.sql(query)
         rows = [tuple(map(_in_utc, row)) for row in frame.collect()]

@@ -41,7 +41,7 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
     is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
     spark = engine.start(warehouse, is_brief)
-    engine.choose_codegen(spark, 0)
+    engine.suit_to(spark, 0)
     for views in ("run", "staging", "intermediate"):
         register_database(spark, views, warehouse / LISTS)
     session = Session(settings, warehouse, spark)

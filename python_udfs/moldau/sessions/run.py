@@ -89,9 +89,9 @@ def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
 
 def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     """Make the views that say what this run is about; what it does not bring is empty."""
-    from moldau.engine.spark import choose_codegen
+    from moldau.engine.spark import suit_to
 
-    choose_codegen(session.spark, state_bytes(session.warehouse) + bytes_brought)
+    suit_to(session.spark, state_bytes(session.warehouse) + bytes_brought)
     is_locked = is_held(session.warehouse)
     remove_lists(session.warehouse, run.run_id, is_locked)
     session.bring_nothing()
