@@ -17,8 +17,9 @@ setup: .venv/.ready ## make .venv from the lock file, resolve the jars and compi
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { echo "moldau needs Python 3.11 or 3.12: PYTHON=/path/to/python3.11 make setup" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	$(BIN)/uv pip install --quiet --no-deps -e .
+	$(BIN)/python -m compileall -q python_udfs
 	ln -sfn "$$($(BIN)/python -m moldau.engine.jars)" .jars
 	$(BIN)/python -m moldau.reading.views
 	@touch $@
