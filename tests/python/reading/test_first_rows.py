@@ -1,0 +1,89 @@
+"""Few rows of a mart of groups are found in the first groups, and are the same as without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Write
+
+from moldau.reading import query
+from moldau.reading.query import table_rows
+
+GROUPS = [f"group-{number:03}" for number in range(300)]
+MARTS = ("marts.groups", "marts.cleanup_preview", "marts.group_offsets")
+
+
+@pytest.fixture
+def filled(warehouse: Path, write: Write, write_empty: Callable[..., None]) -> Path:
+    """Of `east` every third group is deleted and has no row in two of the marts."""
+    write_empty(*MARTS)
+    common = {"group_type": "classic", "changed_in_run_id": "00000001-load"}
+    groups = [("east", name, number % 3 == 0) for number, name in enumerate(GROUPS)]
+    groups += [("west", name, False) for name in GROUPS[:5]]
+    write(
+        "state.groups",
+        *(
+            common
+            | {
+                "cluster_id": cluster,
+                "group_id": name,
+                "is_deleted": is_deleted,
+                "group_state": "DEAD" if is_deleted else "EMPTY",
+            }
+            for cluster, name, is_deleted in groups
+        ),
+    )
+    write(
+        "state.group_offsets",
+        *(
+            {"cluster_id": cluster, "group_id": name, "topic_name": "t", "commit_at_ms": 1}
+            for cluster, name, is_deleted in groups
+            if not is_deleted
+        ),
+    )
+    return warehouse
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that DuckDB is given."""
+    given: list[str] = []
+    plain = query.run
+
+    def noted(connection: object, sql: str, *rest: object) -> object:
+        given.append(sql)
+        return plain(connection, sql, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(query, "run", noted)
+    return given
+
+
+@pytest.mark.parametrize("mart", MARTS)
+@pytest.mark.parametrize("where", [None, "group_id > 'group-010' -- and no more"])
+def test_the_first_rows_are_those_of_all(
+    filled: Path, asked: list[str], mart: str, where: str | None
+) -> None:
+    everything = list(table_rows(filled, mart, where).rows)
+    asked.clear()
+    assert list(table_rows(filled, mart, where, limit=7).rows) == everything[:7]
+    assert "group_id <= 'group-128'" in asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("where", "limit"), [(None, 250), ("cluster_id = 'west'", 3), ("group_id > 'group-290'", 4)]
+)
+def test_all_groups_are_asked_about_where_the_first_have_too_few(
+    filled: Path, where: str | None, limit: int
+) -> None:
+    everything = list(table_rows(filled, "marts.cleanup_preview", where).rows)
+    found = list(table_rows(filled, "marts.cleanup_preview", where, limit=limit).rows)
+    assert found == everything[:limit]
+    assert len(found) >= min(limit, 3)
+
+
+def test_no_row_is_wanted(filled: Path) -> None:
+    answer = table_rows(filled, "marts.groups", limit=0)
+    assert answer.columns[:2] == ("cluster_id", "group_id")
+    assert list(answer.rows) == []
