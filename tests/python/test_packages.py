@@ -18,6 +18,7 @@ ORDER = [
     "engine",
     "domains",
     "warehouse",
+    "topologies",
     "plugins",
     "settings",
     "reading",
