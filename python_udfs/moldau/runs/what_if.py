@@ -133,7 +133,7 @@ def _tiered_as_now(session: Session, settings: Settings, topic: str) -> Settings
     """
     for cluster, is_tiered in session.sql(
         "select cluster_id, is_tiered from intermediate.int_tiers__topics_configured "
-        f"where topic_name = {literal(topic)} and not is_told"
+        f"where topic_name = {literal(topic)} and not has_configs"
     ):
         told = settings.cluster(cluster).topics.get(topic)  # none: a cluster that was not asked for
         if told and told.remote_storage_enable is None:
