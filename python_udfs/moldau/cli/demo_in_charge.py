@@ -20,7 +20,7 @@ _DESCRIPTION = {
     "subtopologies": [
         {
             "subtopologyId": "0",
-            "nodes": [{"name": "KSTREAM-SOURCE-0000000000", "type": "source", "topics": ["in"]}],
+            "nodes": [{"name": "KSTREAM-SOURCE-0000000000", "nodeType": 1, "sourceTopics": ["in"]}],
         }
     ]
 }

@@ -1,1 +1,1 @@
-"""Topology descriptions of streams groups: Kafka's shape on the wire, and what a plugin stores."""
+"""Topology descriptions of streams groups: Kafka's wire shape, checked, and as text."""

@@ -1,4 +1,4 @@
-"""A topology description as plugins store it, and the wire shape that it is read from.
+"""A topology description, and the wire shape in which it is pushed, stored and described.
 
 Source of the rules: StreamsGroupTopologyDescriptionConverter of Kafka 4.4 (KIP-1331).
 """
@@ -6,7 +6,7 @@ Source of the rules: StreamsGroupTopologyDescriptionConverter of Kafka 4.4 (KIP-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 SOURCE, PROCESSOR, SINK = 1, 2, 3  # nodeType on the wire
@@ -53,12 +53,15 @@ class TopologyDescription:
     global_stores: tuple[GlobalStore, ...] = ()
 
 
-def from_wire(payload: Mapping[str, Any]) -> TopologyDescription:
-    """The description of a push, by Kafka's JSON names; fields of other node types are ignored.
+def from_wire(payload: Any) -> TopologyDescription:
+    """What a client pushed or a plugin gave back, by Kafka's JSON names.
 
-    What is absent has the default of Kafka's schema. InvalidTopology for a node of unknown type, a
-    global store that is not a source with a processor, or a payload that is none of Kafka's.
+    Fields of other node types are ignored; what is absent has the default of Kafka's schema.
+    InvalidTopology for a node of unknown type, a global store that is not a source with a
+    processor, or a payload that is none of Kafka's.
     """
+    if not isinstance(payload, Mapping):
+        raise InvalidTopology("the description is not an object")
     return TopologyDescription(
         tuple(
             Subtopology(_text(part, "subtopologyId"), tuple(map(_node, _objects(part, "nodes"))))
@@ -69,7 +72,7 @@ def from_wire(payload: Mapping[str, Any]) -> TopologyDescription:
 
 
 def to_wire(description: TopologyDescription) -> dict[str, Any]:
-    """As StreamsGroupDescribe answers it; every field of the schema is there."""
+    """What plugins are given and StreamsGroupDescribe answers, with every field of the schema."""
     return {
         "subtopologies": [
             {"subtopologyId": part.id, "nodes": list(map(_wire_node, part.nodes))}
@@ -82,28 +85,9 @@ def to_wire(description: TopologyDescription) -> dict[str, Any]:
     }
 
 
-def to_json(description: TopologyDescription) -> dict[str, Any]:
-    """What plugins are given: of each node what belongs to its type."""
-    return {
-        "subtopologies": [
-            {"subtopologyId": part.id, "nodes": list(map(_stored_node, part.nodes))}
-            for part in description.subtopologies
-        ],
-        "globalStores": [
-            {"source": _stored_node(store.source), "processor": _stored_node(store.processor)}
-            for store in description.global_stores
-        ],
-    }
-
-
-def from_json(stored: Any) -> TopologyDescription:
-    """What a plugin gave back. InvalidTopology if it is not a description."""
-    return from_wire(_with_numbers(stored))
-
-
 def _node(node: Mapping[str, Any]) -> Node:
     number = node.get("nodeType", 0)
-    if number not in TYPES:
+    if not isinstance(number, int) or number not in TYPES:
         raise InvalidTopology(f"Unknown topology node type: {number}")
     type_, name, successors = TYPES[number], _text(node, "name"), _names(node, "successors")
     if number == SOURCE:
@@ -129,41 +113,6 @@ def _wire_node(node: Node) -> dict[str, Any]:
         "sinkTopic": node.topic,
         "stores": list(node.stores),
         "successors": list(node.successors),
-    }
-
-
-def _stored_node(node: Node) -> dict[str, Any]:
-    own = {"source": "topics", "processor": "stores", "sink": "topic"}[node.type]
-    told = {name: asdict(node)[name] for name in ("name", "type", own, "successors")}
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in told.items()
-    }
-
-
-def _with_numbers(stored: Any) -> dict[str, Any]:
-    """A stored description with the names of the wire."""
-
-    def node(told: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "name": told.get("name"),
-            "nodeType": NUMBERS.get(told.get("type", ""), told.get("type")),
-            "sourceTopics": told.get("topics", []),
-            "sinkTopic": told.get("topic"),
-            "stores": told.get("stores", []),
-            "successors": told.get("successors", []),
-        }
-
-    if not isinstance(stored, Mapping):
-        raise InvalidTopology("the description is not an object")
-    return {
-        "subtopologies": [
-            {**part, "nodes": list(map(node, _objects(part, "nodes")))}
-            for part in _objects(stored, "subtopologies")
-        ],
-        "globalStores": [
-            {name: node(_object(store, name)) for name in ("source", "processor")}
-            for store in _objects(stored, "globalStores")
-        ],
     }
 
 
