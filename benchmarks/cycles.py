@@ -29,7 +29,6 @@ from typing import Any
 from measure import scratch, timed, versions, written
 
 from moldau.plugins.registry import make_plugin
-from moldau.runs.apply import plugin_spec
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
 from moldau.sessions.run import next_run_id
@@ -128,7 +127,8 @@ def make_groups(session: Session, cluster: str, groups: int, stored: int = -1) -
 def bench_calls(session: Session, folder: Path, cluster: str, calls: int) -> None:
     """The stage of the calls, as history.plugin_calls tells, beside bare threads."""
     make_groups(session, cluster, calls, stored=3)
-    spec = plugin_spec(session, cluster)
+    spec = session.settings.plugin_spec(cluster)
+    assert spec
     (folder / "d" / cluster).mkdir(parents=True, exist_ok=True)
     peer = timed(lambda: call_in_threads(make_plugin(spec), calls))
     run = decide(session, "cycle", [cluster], AT_MS, is_dry_run=False)

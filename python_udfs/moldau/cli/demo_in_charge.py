@@ -78,9 +78,10 @@ def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) ->
 def _fill(session: Session) -> None:
     """What the members of these groups pushed, as the records say that it is stored."""
     from moldau.plugins.registry import make_plugin
-    from moldau.runs.apply import plugin_spec
 
-    plugin = make_plugin(plugin_spec(session, CLUSTER))
+    spec = session.settings.plugin_spec(CLUSTER)
+    assert spec
+    plugin = make_plugin(spec)
     for group_id, epoch in ask(
         session.warehouse,
         "select group_id, stored_description_topology_epoch from state.groups "

@@ -77,6 +77,7 @@ DOMAIN = Domain(
             dies_after={"tombstone_groups": ("after_clear",)},
         ),
     ),
+    verbs={"topology": "Print the topology description of a streams group."},
     topics=(Topics("consumer_offsets", "decoded.group_records", _group_records, "records"),),
     files={"open_transactions": _open_transactions},
     reasoned="int_groups__decisions_reasoned",

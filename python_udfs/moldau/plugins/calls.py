@@ -63,10 +63,36 @@ def make_calls(
         elif ended.error is not None:
             verdicts = [of_raised(ended.error)] * len(ended.task)
         else:
-            late = Verdict("timeout", f"no answer in {timeout_seconds:g} s")
-            verdicts = [late] * len(ended.task)
+            verdicts = [_late(timeout_seconds)] * len(ended.task)
         for call, verdict in zip(ended.task, verdicts, strict=True):
             yield _outcome(call, verdict, ended)
+
+
+def get_topology(
+    plugin_or_factory: Any, group_id: str, topology_epoch: int, timeout_seconds: float
+) -> tuple[Verdict, Any]:
+    """How one call of `get_topology` ended, and what the plugin gave if it succeeded."""
+    patience = max(timeout_seconds, CONSTRUCTION_SECONDS)
+    made = next(in_threads([plugin_or_factory], _Plugin.of, patience, 1))
+    if made.value is None:
+        return _not_constructed(made, patience), None
+    plugin = made.value
+
+    def run(epoch: int) -> tuple[Verdict, Any]:
+        time_limit.set(timeout_seconds)
+        method = plugin.instance.get_topology
+        return ask(lambda: method(group_id, epoch), plugin.is_asynchronous, timeout_seconds)
+
+    ended = next(in_threads([topology_epoch], run, timeout_seconds, 1))
+    if ended.value is not None:
+        return ended.value
+    if ended.error is not None:
+        return of_raised(ended.error), None
+    return _late(timeout_seconds), None
+
+
+def _late(seconds: float) -> Verdict:
+    return Verdict("timeout", f"no answer in {seconds:g} s")
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
 from moldau.engine.literals import literal
-from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
 from moldau.sessions import shutdown
@@ -71,7 +69,8 @@ def carrying_on(
         yield lambda models: session.run_models(*models)
         return
     with call_journal(session.warehouse, run.run_id) as journal:
-        plugins = {name: plugin_spec(session, name) for name in clusters}
+        specs = {name: session.settings.plugin_spec(name) for name in clusters}
+        plugins = {name: spec for name, spec in specs.items() if spec}
         dies = pids() if fault() == "in_call" else ()
         register_call_plugin(session.spark, plugins, journal, dies)
         yield lambda models: repeat_while_plugins_end(
@@ -83,17 +82,3 @@ def applies_to(session: Session, kind: str, cluster_id: str) -> bool:
     """Moldau is in charge of the cluster; of descriptions only where a plugin holds them."""
     cluster = session.settings.cluster(cluster_id)
     return cluster.authority == "moldau" and (cluster.has_plugin or not kinds()[kind].calls_plugins)
-
-
-def plugin_spec(session: Session, cluster_id: str) -> PluginSpec:
-    """The plugin of a cluster that has one."""
-    plugin, config = session.settings.cluster(cluster_id).plugin, session.settings.config
-    assert plugin is not None
-    return PluginSpec(
-        name=plugin.name,
-        options=plugin.options,
-        cluster_id=cluster_id,
-        warehouse=str(session.warehouse),
-        folder=str((config.parent if config else Path.cwd()).resolve()),
-        timeout_seconds=plugin.timeout_seconds,
-    )

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from moldau.domains import domains
 from moldau.errors import MoldauError
+from moldau.plugins.registry import PluginSpec
 from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Name, Section, name_is_usable, nothing_is_empty
 from moldau.settings.plugin import UNCHECKED
@@ -78,6 +79,20 @@ class Settings(Section):
         except ValueError as error:
             raise MoldauError(f"{name!r} cannot name a cluster; allowed is {error}") from None
         return ClusterSettings()
+
+    def plugin_spec(self, cluster: str) -> PluginSpec | None:
+        """What constructs the cluster's plugin; None = the file gives it none."""
+        plugin = self.cluster(cluster).plugin
+        if plugin is None:
+            return None
+        return PluginSpec(
+            name=plugin.name,
+            options=plugin.options,
+            cluster_id=cluster,
+            warehouse=str(self.warehouse.resolve()),
+            folder=str((self.config.parent if self.config else Path.cwd()).resolve()),
+            timeout_seconds=plugin.timeout_seconds,
+        )
 
     def entry(self, section: str, name: str) -> Any:
         """An entry of a domain's section; one that is not listed has what `default` says."""

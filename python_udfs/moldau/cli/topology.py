@@ -1,0 +1,75 @@
+"""`moldau topology`: topology descriptions of streams groups, as Kafka's own tool prints them."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from moldau.cli.options import cluster_option, pass_settings
+from moldau.settings import Settings
+
+# as kafka-streams-groups.sh words them
+_MESSAGES = {
+    "NOT_STORED": "No topology description is stored for streams group '{group}'.",
+    "ERROR": "The broker failed to fetch the topology description for streams group '{group}'. "
+    "See the broker logs for details.",
+}
+_OTHER = "No topology description is available for streams group '{group}' (status: {status})."
+
+
+@click.group(name="topology")
+def topology() -> None:
+    """Look at the topology descriptions that clients pushed and plugins keep.
+
+    \b
+    Example:
+      moldau topology describe --group orders-app
+    """
+
+
+@topology.command(name="describe")
+@click.option("--group", required=True, metavar="ID", help="Group whose topology is described.")
+@click.option(
+    "--format", "output_format", type=click.Choice(["text", "json", "mermaid", "dot"]),
+    default="text", show_default=True, help="As Kafka's tool prints it, or for other programs.",
+)  # fmt: skip
+@cluster_option
+@pass_settings
+def describe(settings: Settings, group: str, output_format: str, cluster: str | None) -> int:
+    """Print what the cluster's plugin has for the topology that the group runs.
+
+    The plugin is asked only where the stored epoch is that of the topology. The exit code is 1
+    when there is no description; stderr says why, and what Kafka accepts without a word though
+    no such topology could run.
+
+    \b
+    Example:
+      moldau topology describe --group orders-app
+      moldau topology describe --group orders-app --cluster east --format mermaid
+    """
+    from moldau.reading.topology import describe_topology
+    from moldau.topologies.description import to_wire
+    from moldau.topologies.findings import findings
+    from moldau.topologies.text import as_dot, as_mermaid, as_text
+
+    told = describe_topology(settings, group, cluster)
+    if output_format == "json":
+        answer = {
+            "cluster_id": told.cluster_id,
+            "group_id": told.group_id,
+            "topology_epoch": told.topology_epoch,
+            "status": told.status,
+            "topology_description": told.description and to_wire(told.description),
+        }
+        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    if told.description is None:
+        message = _MESSAGES.get(told.status, _OTHER).format(group=group, status=told.status)
+        click.echo(message + (f" ({told.reason})" if told.reason else ""), err=True)
+        return 1
+    if output_format != "json":
+        form = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}[output_format]
+        click.echo(form(told.description))
+    for finding in findings(told.description):
+        click.echo(f"warning: {finding}", err=True)
+    return 0

@@ -1,0 +1,142 @@
+"""`moldau topology describe`: spec 1, sections 9.1 and 9.3, cases 172 to 176, 181 and 185."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import Write
+
+from moldau.cli import moldau
+from moldau.plugins.delta import DeltaPlugin
+
+WIRE = {
+    "subtopologies": [
+        {
+            "subtopologyId": "0",
+            "nodes": [
+                {
+                    "name": "source",
+                    "nodeType": 1,
+                    "sourceTopics": ["input"],
+                    "successors": ["sink", "gone"],
+                },
+                {"name": "sink", "nodeType": 3, "sinkTopic": "output"},
+            ],
+        }
+    ]
+}
+SETTINGS = """
+clusters:
+  east: {authority: moldau, plugin: {name: delta}}
+  west: {group.streams.topology.description.plugin.class: Plugin}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, warehouse: Path, write: Write, write_empty: Callable[..., None]) -> Path:
+    """Streams groups at epoch 4 in three clusters, and what the plugin of one of them has."""
+    write_empty("marts.topology_descriptions")
+    stored = {"stored": 4, "lost": 4, "odd": 4, "uncertain": -2, "older": 3}
+    groups = [("east", *item) for item in stored.items()]
+    groups += [("west", "elsewhere", 4), ("north", "bare", 4), ("north", "stored", 4)]
+    common = {"group_type": "streams", "group_state": "STABLE", "topology_epoch": 4}
+    write(
+        "state.groups",
+        *(
+            common
+            | {"cluster_id": cluster, "group_id": name, "stored_description_topology_epoch": epoch}
+            for cluster, name, epoch in groups
+        ),
+    )
+    for cluster, plugin in (("east", "delta"), ("west", None)):
+        write("state.settings", {"cluster_id": cluster, "has_plugin": True, "plugin_name": plugin})
+    write("plugin.topology_descriptions")
+    plugin = DeltaPlugin()
+    plugin.open("east", warehouse, tmp_path)
+    plugin.set_topologies([("stored", 4, WIRE), ("odd", 4, {"subtopologies": 1})])
+    file = tmp_path / "moldau.yml"
+    file.write_text(SETTINGS)
+    return file
+
+
+def describe(config: Path, *words: str) -> Result:
+    where = ["--config", str(config), "--warehouse", str(config.parent / "warehouse")]
+    command = ["topology", "describe", *words, *where]
+    return CliRunner().invoke(moldau, command, standalone_mode=False)
+
+
+def test_what_is_available_is_printed_as_kafka_prints_it(config: Path) -> None:
+    result = describe(config, "--group", "stored", "--cluster", "east")
+    assert result.return_value == 0
+    assert result.stdout == (
+        "Topologies:\n   Sub-topology: 0\n    Source: source (topics: [input])\n"
+        "      --> gone, sink\n    Sink: sink (topic: output)\n      <-- source\n\n\n"
+    )
+    assert result.stderr == (
+        "warning: subtopology '0': 'source' is followed by 'gone', which is no node\n"
+    )
+
+
+@pytest.mark.parametrize("group", ["uncertain", "older", "bare", "lost"])
+def test_what_is_not_stored_is_said_in_kafkas_words(config: Path, group: str) -> None:
+    result = describe(config, "--group", group)
+    assert result.return_value == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith(
+        f"No topology description is stored for streams group '{group}'."
+    )
+
+
+def test_what_the_plugin_gives_may_be_no_description(config: Path) -> None:
+    result = describe(config, "--group", "odd")
+    assert result.return_value == 1
+    assert result.stderr == (
+        "The broker failed to fetch the topology description for streams group 'odd'. "
+        "See the broker logs for details. (subtopologies is not a list of objects)\n"
+    )
+
+
+def test_a_plugin_that_fails_is_an_error(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Any, group_id: str, topology_epoch: int) -> None:
+        raise RuntimeError(f"no {group_id} at {topology_epoch}")
+
+    monkeypatch.setattr(DeltaPlugin, "get_topology", fail)
+    result = describe(config, "--group", "odd", "--format", "json")
+    assert result.return_value == 1
+    assert json.loads(result.stdout)["status"] == "ERROR"
+    assert "no odd at 4" in result.stderr
+
+
+def test_a_plugin_of_the_broker_cannot_be_asked(config: Path) -> None:
+    result = describe(config, "--group", "elsewhere")
+    assert result.return_value == 1
+    assert result.stderr.startswith(
+        "No topology description is available for streams group 'elsewhere' (status: UNKNOWN)."
+    )
+
+
+def test_other_programs_get_it_in_their_form(config: Path) -> None:
+    def told(form: str) -> str:
+        words = ("--group", "stored", "--cluster", "east", "--format", form)
+        return describe(config, *words).stdout
+
+    answer = json.loads(told("json"))
+    assert (answer["status"], answer["topology_epoch"]) == ("AVAILABLE", 4)
+    [part] = answer["topology_description"]["subtopologies"]
+    assert [node["nodeType"] for node in part["nodes"]] == [1, 3]
+    assert told("mermaid").startswith("flowchart LR\n")
+    assert told("dot").startswith("digraph topology {\n")
+
+
+def test_which_group_is_meant_must_be_clear(config: Path) -> None:
+    from moldau.errors import MoldauError
+
+    assert "several clusters" in str(describe(config, "--group", "stored").exception)
+    unknown = describe(config, "--group", "nobody").exception
+    assert isinstance(unknown, MoldauError)
+    assert str(unknown) == "no live streams group is called 'nobody'"
