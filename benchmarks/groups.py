@@ -1,6 +1,7 @@
 """The groups domain by size: load to folded state, and decisions in full and after 1 % changed.
 
     python benchmarks/groups.py [--groups 10000,100000,1000000] [--records 1000000] [--runs N]
+        [--parts verbs,load,decide,one]
 
 * verbs: statements, Spark jobs, Delta commits and files of each verb on the bundled samples.
 * load: offset commits in a Parquet file, through raw and decoded into state.
@@ -115,15 +116,23 @@ def main() -> None:
     parser.add_argument("--groups", default="10000,100000,1000000")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--parts", default="verbs,load,decide,one")
     options = parser.parse_args()
+    parts = options.parts.split(",")
     print(f"machine: {platform.machine()}, Python {platform.python_version()}, Spark local[2]")
     with scratch() as folder, warehouse(folder) as session:
-        bench_verbs(session)
-        bench_load(session, folder, options.records)
+        if "verbs" in parts:
+            bench_verbs(session)
+        if "load" in parts:
+            bench_load(session, folder, options.records)
         for groups in map(int, options.groups.split(",")):
-            bench_decide(session, groups, options.runs if groups < BIG else 1)
-            bench_one_changed(session, folder, groups, options.runs)
-            bench_reading(session, options.runs)
+            make_state(session, groups)
+            print(f"\n{groups:,} groups, {groups * OFFSETS:,} offsets", flush=True)
+            if "decide" in parts:
+                bench_decide(session, options.runs if groups < BIG else 1)
+            if "one" in parts:
+                bench_one_changed(session, folder, groups, options.runs)
+                bench_reading(session, options.runs)
 
 
 @contextmanager
@@ -198,10 +207,8 @@ def write_commits(file: Path, records: int, batch: int) -> None:
     pa.parquet.write_table(table, file)
 
 
-def bench_decide(session: Session, groups: int, runs: int) -> None:
-    """State of this size made by SQL, then both kinds of run."""
-    make_state(session, groups)
-    print(f"\n{groups:,} groups, {groups * OFFSETS:,} offsets")
+def bench_decide(session: Session, runs: int) -> None:
+    """Both kinds of run on state that SQL has made."""
     for kind in ("sweep", "cycle"):
         full = timed(lambda kind=kind: decide_only(session, kind))
         peers = [timed(lambda kind=kind: ask_duckdb(session, kind)) for _ in range(runs)]
@@ -224,7 +231,8 @@ def bench_decide(session: Session, groups: int, runs: int) -> None:
 
 
 def bench_one_changed(session: Session, folder: Path, groups: int, runs: int) -> None:
-    """Verbs as people give them, to the end; the first round is not measured."""
+    """Verbs as people give them, to the end; the first round, which decides what is left, is not
+    measured."""
     seconds: dict[str, list[float]] = {"load": [], "sweep": [], "cycle": []}
     counts: dict[str, dict[str, int]] = {}
     touched: dict[str, tuple[int, int]] = {}
