@@ -103,7 +103,7 @@ READING = (
     ("show", "marts.cleanup_preview", "--limit", "20"),
     ("show", "marts.groups", "--limit", "20"),
     ("show", "marts.decisions", "--limit", "20"),
-    ("explain", "group", "group-12", "--cluster", "bench"),
+    ("explain", "group-12", "--cluster", "bench"),
 )
 REASONED = {
     "sweep": ("int_groups__offset_expirations_reasoned", "int_groups__group_sweeps_reasoned"),
