@@ -20,7 +20,7 @@ topology_descriptions as (
 
     select
         cluster_id,
-        group_id,
+        state_groups.group_id,
         state_groups.topology_epoch,
         state_groups.stored_description_topology_epoch,
         state_groups.failed_description_topology_epoch,
