@@ -101,7 +101,7 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
 def fresh(session: Session) -> Session:
     """As the next command on the warehouse would find it."""
     registered = set(session.registered)
-    return Session(session.settings, session.warehouse, session.spark, registered=registered)
+    return Session(session.settings, session.warehouse, session.start_spark, registered=registered)
 
 
 class Killed(BaseException):

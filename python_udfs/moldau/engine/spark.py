@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from moldau.engine.jars import jars_folder
 from moldau.engine.java import find_java
-from moldau.engine.literals import literal
 from moldau.engine.profile import spark_settings
 from moldau.engine.quoting import check_quoting
 from moldau.errors import MoldauError
@@ -121,8 +120,3 @@ def _jvm_speaks_to(log: Path) -> Iterator[None]:
         sys.stderr.flush()
         os.dup2(kept, 2)
         os.close(kept)
-
-
-def is_appended(spark: SparkSession, table: str, run_id: str) -> bool:
-    """Whether the run has appended rows to this table: an append is one commit."""
-    return not spark.table(table).where(f"run_id = {literal(run_id)}").isEmpty()

@@ -1,4 +1,4 @@
-"""Append what was staged to `raw`, each record once, and decode it into `decoded`.
+"""Append what was staged to `raw`, each record once, and decode it into `decoded`, without Spark.
 
 Every append is one Delta commit that carries the load's run_id, so a load that was interrupted
 sees which of them were made.
@@ -6,24 +6,26 @@ sees which of them were made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from moldau.domains import topics
-from moldau.engine.literals import literal
-from moldau.engine.spark import is_appended
+from moldau.domains.domain import Topics
 from moldau.loading.refusals import Refusal
 from moldau.loading.stage import Staged
 from moldau.records import families
+from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables
+from moldau.warehouse.damage import open_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from duckdb import DuckDBPyConnection
 
-    from moldau.sessions.session import Session
-
+_AT_ONCE = 65_536  # rows
 # what a decoded row takes from its record: column there -> column of raw.records
 _POSITION = {
     "cluster_id": "cluster_id",
@@ -40,167 +42,171 @@ _GROUP_POSITION = {
 }
 
 
-def tables_of_load(staged: Staged) -> set[str]:
-    """The tables that the load appends to."""
-    found = {families.family_of(topic) or "" for topic, *_ in staged.ranges}
-    return {f"raw.{staged.kind}", *(topics()[one].table for one in found if one in topics())}
+def count_appended(warehouse: Path, staged: Staged) -> int:
+    """How many rows the load has appended to raw: all or none, an append is one commit."""
+    mine = f"select count(*) from t where run_id = {sql_text(staged.run_id)}"
+    [(count,)] = ask_rows(warehouse, f"raw.{staged.kind}", mine)
+    return int(count)
 
 
-def take_back(session: Session, run_id: str) -> None:
+def take_back(warehouse: Path, run_id: str) -> None:
     """Delete the rows that a load appended.
 
     Else a load of the same records would find them there, and fold nothing.
     """
     decoded = {found.table for found in topics().values()}
     raw = {name for name, table in tables().items() if table.database == "raw"}
-    session.register(raw | decoded)
     for table in sorted(raw | decoded):
-        if is_appended(session.spark, table, run_id):
-            session.spark.sql(f"delete from {table} where run_id = {literal(run_id)}")
+        mine = f"run_id = {sql_text(run_id)}"
+        if has_rows(warehouse, table, mine):
+            open_table(warehouse.joinpath(*table.split("."))).delete(mine)
 
 
-def append_records(spark: SparkSession, staged: Staged) -> tuple[int, list[Refusal]]:
+def append_records(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
     """Append the new records to `raw.records`; gives how many, and which were refused."""
-    rows = spark.read.parquet(str(staged.rows_folder))
-    existing = spark.table("raw.records").where(_reach(staged))
-    refused: list[Refusal] = []
-    if staged.has_repeats or not existing.isEmpty():
-        rows.createOrReplaceTempView("staged_rows")
-        existing.createOrReplaceTempView("existing_rows")
-        compared = spark.sql(_COMPARED).cache()
+    reach = _reach(staged)
+    is_there = has_rows(warehouse, "raw.records", reach)
+    with _staged_rows(staged) as connection:
+        if not (is_there or staged.has_repeats):
+            return _append(connection, "select * from staged_rows", warehouse, staged), []
+        existing = f"select {_COMPARED} from t where {reach if is_there else 'false'}"
+        connection.register("existing_rows", ask(warehouse, "raw.records", existing))
+        connection.execute(_STANDINGS)
         refused = [
             Refusal(
-                staged.files[row.file_index],
-                row.line,
-                f"offset {row.log_offset} of {row.topic_name}-{row.partition_index} "
-                "is there already with other bytes",
+                staged.files[file_index],
+                line,
+                f"offset {offset} of {topic}-{partition} is there already with other bytes",
             )
-            for row in compared.where("standing = 'differs'")
-            .orderBy("file_index", "line")
-            .collect()
+            for file_index, line, topic, partition, offset in connection.execute(
+                "select file_index, line, topic_name, partition_index, log_offset "
+                "from standings where standing = 'differs' order by file_index, line"
+            ).fetchall()
         ]
-        rows = compared.where("standing = 'new'")
-    rows_new = _insert(spark, rows.withColumns(_load_columns(staged)), "raw.records", staged)
-    spark.catalog.clearCache()
-    return rows_new, refused
+        return _append(connection, _NEW, warehouse, staged), refused
 
 
-def append_rows(spark: SparkSession, staged: Staged) -> int:
+def append_rows(warehouse: Path, staged: Staged) -> int:
     """Append rows of another kind to its table of raw; gives how many distinct ones."""
-    from pyspark.sql.functions import max_by, struct
-
-    table = tables()[f"raw.{staged.kind}"]
-    rows = spark.read.parquet(str(staged.rows_folder)).withColumns(_load_columns(staged))
-    others = [c.name for c in table.columns if c.name not in table.primary_key]
+    keys = tables()[f"raw.{staged.kind}"].primary_key
+    key = ", ".join(name for name in keys if name not in ("cluster_id", "run_id"))
     # of a key that comes twice the last line holds
     latest = (
-        rows.groupBy(*table.primary_key).agg(
-            *(max_by(name, struct("file_index", "line")).alias(name) for name in others)
-        )
-        if others
-        else rows.select(*table.primary_key).distinct()
+        "select * from staged_rows qualify "
+        f"row_number() over (partition by {key} order by file_index desc, line desc) = 1"
     )
-    return _insert(spark, latest, table.full_name, staged)
+    with _staged_rows(staged) as connection:
+        return _append(connection, latest, warehouse, staged)
 
 
-def append_decoded(spark: SparkSession, staged: Staged) -> None:
+def append_decoded(warehouse: Path, staged: Staged) -> None:
     """Decode the load's records, family by family, into `decoded`."""
-    run = f"run_id = {literal(staged.run_id)}"
     brought: dict[str, list[str]] = {}
     for topic, *_ in staged.ranges:
         brought.setdefault(families.family_of(topic) or "", []).append(topic)
     for family, names in brought.items():
-        if family not in topics():
+        decoded = topics().get(family)
+        mine = f"run_id = {sql_text(staged.run_id)}"
+        if decoded is None or has_rows(warehouse, decoded.table, mine):
             continue
-        table, decode = topics()[family].table, topics()[family].decode
-        if is_appended(spark, table, staged.run_id):
-            continue
-        wanted = ", ".join(map(literal, sorted(set(names))))
-        records = spark.table("raw.records").where(f"{run} and topic_name in ({wanted})")
-        position = _GROUP_POSITION if family == families.CONSUMER_OFFSETS else _POSITION
-        decoded = records.select(*_POSITION.values(), "record_key", "record_value").mapInArrow(
-            _decoding(position, decode), spark.table(table).schema
+        wanted = ", ".join(map(sql_text, sorted(set(names))))
+        records = ask(
+            warehouse,
+            "raw.records",
+            f"select {', '.join(_POSITION.values())}, record_key, record_value from t "
+            f"where {mine} and topic_name in ({wanted})",
         )
-        _insert(spark, decoded, table, staged)
+        _write(warehouse, decoded.table, (_decode(decoded, batch) for batch in records))
 
 
-def _decoding(
-    position: dict[str, str], decoder: Callable[[pa.Array, pa.Array], pa.RecordBatch]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            columns = {name: batch.column(source) for name, source in position.items()}
-            decoded = decoder(batch.column("record_key"), batch.column("record_value"))
-            columns |= dict(zip(decoded.schema.names, decoded.columns, strict=True))
-            yield pa.RecordBatch.from_pydict(columns)
-
-    return decode
+def _decode(decoded: Topics, batch: pa.RecordBatch) -> pa.RecordBatch:
+    position = _GROUP_POSITION if decoded.family == families.CONSUMER_OFFSETS else _POSITION
+    columns = {name: batch.column(source) for name, source in position.items()}
+    values = decoded.decode(batch.column("record_key"), batch.column("record_value"))
+    columns |= dict(zip(values.schema.names, values.columns, strict=True))
+    return pa.RecordBatch.from_pydict(columns)
 
 
-def _insert(spark: SparkSession, rows: DataFrame, table: str, staged: Staged) -> int:
-    """One Delta commit; gives the number of rows that it added."""
-    rows.select(*_names(table)).write.format("delta").mode("append").saveAsTable(table)
-    return int(spark.table(table).where(f"run_id = {literal(staged.run_id)}").count())
+@contextlib.contextmanager
+def _staged_rows(staged: Staged) -> Iterator[DuckDBPyConnection]:
+    """A connection with a view `staged_rows`; what does not fit into memory lies beside these."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute("set temp_directory = ?", [str(staged.folder / "spilled")])
+        files = [str(file) for file in staged.row_files()]
+        connection.read_parquet(files).create_view("staged_rows")
+        yield connection
 
 
-def _load_columns(staged: Staged) -> dict[str, object]:
-    from pyspark.sql.functions import lit
+def _append(connection: DuckDBPyConnection, rows: str, warehouse: Path, staged: Staged) -> int:
+    """Append these rows to the kind's table of raw; gives their number."""
+    [(count,)] = connection.execute(f"select count(*) from ({rows})").fetchall()
+    if count:
+        given = {"cluster_id": staged.cluster_id, "run_id": staged.run_id}
+        columns = ", ".join(f"${n} as {n}" for n in given)
+        table = f"raw.{staged.kind}"
+        names = ", ".join(column.name for column in tables()[table].columns)
+        found = connection.sql(
+            f"select {names} from (select *, {columns} from ({rows}))", params=given
+        )
+        _write(warehouse, table, found.to_arrow_reader(_AT_ONCE))
+    return int(count)
 
-    return {"cluster_id": lit(staged.cluster_id), "run_id": lit(staged.run_id)}
 
+def _write(warehouse: Path, table: str, batches: Iterable[pa.RecordBatch]) -> None:
+    """One Delta commit; Delta holds the rows against the table's checks."""
+    from deltalake import write_deltalake
 
-def _names(table: str) -> list[str]:
-    return [column.name for column in tables()[table].columns]
+    opened = open_table(warehouse.joinpath(*table.split(".")))
+    schema = pa.schema(opened.schema().to_arrow())
+    suited = (batch.select(schema.names).cast(schema) for batch in batches)
+    write_deltalake(opened, pa.RecordBatchReader.from_batches(schema, suited), mode="append")
 
 
 def _reach(staged: Staged) -> str:
     """Literal predicate on raw.records: the spans of offsets that this load brings."""
     spans = [
-        f"(topic_name = {literal(topic)} and partition_index = {partition} "
+        f"(topic_name = {sql_text(topic)} and partition_index = {partition} "
         f"and log_offset between {first} and {last})"
         for topic, partition, first, last in staged.ranges
     ]
-    return f"cluster_id = {literal(staged.cluster_id)} and ({' or '.join(spans) or 'false'})"
+    return f"cluster_id = {sql_text(staged.cluster_id)} and ({' or '.join(spans) or 'false'})"
 
 
-_COMPARED = """
-with ordered as (
+_COMPARED = "topic_name, partition_index, log_offset, record_key, record_value, recorded_at_ms"
+# of records at one offset the one that is stored holds, else the first; the others either repeat
+# it or differ from it
+_STANDINGS = """
+create temp table standings as
+with numbered as (
+    select *, row_number() over position as occurrence, first_value(content) over position as first
+    from (
+        select
+            file_index, line, topic_name, partition_index, log_offset,
+            row(record_key, record_value, recorded_at_ms) as content
+        from staged_rows
+    )
+    window position as (
+        partition by topic_name, partition_index, log_offset order by file_index, line
+    )
+), stored as (
     select
-        *,
-        first_value(struct(record_key, record_value, recorded_at_ms))
-            over (partition by topic_name, partition_index, log_offset order by file_index, line)
-            as first_bytes,
-        row_number()
-            over (partition by topic_name, partition_index, log_offset order by file_index, line)
-            as occurrence
-    from staged_rows
+        topic_name, partition_index, log_offset,
+        row(record_key, record_value, recorded_at_ms) as stored
+    from existing_rows
 )
-
 select
-    ordered.*,
+    file_index, line, topic_name, partition_index, log_offset,
     case
-        when
-            not struct(ordered.record_key, ordered.record_value, ordered.recorded_at_ms)
-            <=> coalesce(
-                if(
-                    existing_rows.topic_name is null,
-                    null,
-                    struct(
-                        existing_rows.record_key,
-                        existing_rows.record_value,
-                        existing_rows.recorded_at_ms
-                    )
-                ),
-                ordered.first_bytes
-            )
-            then 'differs'
-        when existing_rows.topic_name is not null or ordered.occurrence > 1 then 'there'
-        else 'new'
+        when content is distinct from coalesce(stored, first) then 'differs'
+        when stored is null and occurrence = 1 then 'new'
     end as standing
-from ordered
-left join existing_rows
-    on
-        ordered.topic_name = existing_rows.topic_name
-        and ordered.partition_index = existing_rows.partition_index
-        and ordered.log_offset = existing_rows.log_offset
+from numbered
+left join stored using (topic_name, partition_index, log_offset)
+"""
+_NEW = """
+select staged_rows.* from staged_rows
+semi join (from standings where standing = 'new') as new using (file_index, line)
 """

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.domains import topics
-from moldau.engine.spark import is_appended
+from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.loading.append import (
     append_decoded,
     append_records,
     append_rows,
-    tables_of_load,
+    count_appended,
     take_back,
 )
 from moldau.loading.refusals import Refusal
@@ -75,22 +75,22 @@ def finish_interrupted(session: Session) -> None:
 
 def finish(session: Session, staged: Staged) -> Loaded:
     """Append, decode and fold what was staged, as far as that was not done yet."""
-    if is_closed(session, staged.run_id):
+    if is_closed(session.warehouse, staged.run_id):
         shutil.rmtree(staged.folder)  # killed after its row was written
         return _loaded(staged, 0, 0, [])
     run = Run(staged.run_id, "load", [staged.cluster_id], now_ms(), load_kind=staged.kind)
-    files = staged.rows_folder.glob("*.parquet")  # none where the folder is gone: reading says so
-    open_run(session, run, sum(file.stat().st_size for file in files))
-    models = settings_models(session, run)
-    rows_new, refused = _bring(session, staged)
+    rows_new, refused = _append(session.warehouse, staged)
     run.counts = {
         "rows_new": rows_new,
         "rows_already_there": staged.rows - rows_new - len(refused),
         "rows_refused": len(staged.refused) + len(refused),
     }
+    models = settings_models(session, run)
     if rows_new or (shapes()[staged.kind].is_snapshot and not staged.refused_files):
         models += folds_of(session, staged)
     if models:
+        open_run(session, run, sum(file.stat().st_size for file in staged.row_files()))
+        _bring(session, staged)
         session.run_models(*models)
     close_run(session, run)
     shutil.rmtree(staged.folder)
@@ -119,29 +119,29 @@ def folds_of(session: Session, staged: Staged) -> list[str]:
     return [model.name for family in families_found for model in session.models("fold", family)]
 
 
-def _bring(session: Session, staged: Staged) -> tuple[int, list[Refusal]]:
-    """Append to raw and decoded what is not there yet; make the views that the fold reads."""
-    spark, mine = session.spark, f"run_id = '{staged.run_id}'"
+def _append(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
+    """Append to raw and decoded what is not there yet."""
+    rows_new = count_appended(warehouse, staged)
     refused: list[Refusal] = []
-    session.register(tables_of_load(staged))
     if staged.kind != RECORDS.kind:
-        if not staged.rows or is_appended(spark, f"raw.{staged.kind}", staged.run_id):
-            rows_new = staged.rows
-        else:
-            rows_new = append_rows(spark, staged)
-        session.bring(staged.kind, f"select * from raw.{staged.kind} where {mine}")
+        if staged.rows and not rows_new:
+            rows_new = append_rows(warehouse, staged)
         return rows_new, refused
-    if is_appended(spark, "raw.records", staged.run_id):
-        rows_new = spark.table("raw.records").where(mine).count()
-    elif staged.rows:
-        rows_new, refused = append_records(spark, staged)
-    else:
-        rows_new = 0
-    append_decoded(spark, staged)
-    for decoded in topics().values():
+    if staged.rows and not rows_new:
+        rows_new, refused = append_records(warehouse, staged)
+    if rows_new:
+        append_decoded(warehouse, staged)
+    return rows_new, refused
+
+
+def _bring(session: Session, staged: Staged) -> None:
+    """Make the views of what the load brought, which the folds read."""
+    mine = f"run_id = {literal(staged.run_id)}"
+    if staged.kind != RECORDS.kind:
+        session.bring(staged.kind, f"select * from raw.{staged.kind} where {mine}")
+    for decoded in topics().values() if staged.kind == RECORDS.kind else ():
         if decoded.view:
             session.bring(decoded.view, f"select * from {decoded.table} where {mine}")
-    return rows_new, refused
 
 
 def _folder(session: Session) -> Path:

@@ -52,9 +52,13 @@ class Staged(Brought):
     def rows_folder(self) -> Path:
         return self.folder / "rows"
 
+    def row_files(self) -> list[Path]:
+        """In the order of the files that they came from."""
+        return sorted(self.rows_folder.glob("*.parquet"))
+
     def write_marker(self) -> None:
         """From here on the load is finished whatever happens: the marker is on disk."""
-        fsync(*self.rows_folder.glob("*.parquet"), self.rows_folder)
+        fsync(*self.row_files(), self.rows_folder)
         content = {name: value for name, value in vars(self).items() if name != "folder"}
         write_note(self.folder / MARKER, Brought(**content))
 
@@ -83,7 +87,7 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
             pa.parquet.write_table(table.append_column("file_index", indexes), path)
     if staged.refused_files:
         # without one of its files a snapshot is not the whole
-        for path in staged.rows_folder.glob("*.parquet"):
+        for path in staged.row_files():
             path.unlink()
         staged.rows = 0
     staged.ranges, staged.has_repeats = spans.ranges(), spans.may_repeat

@@ -49,7 +49,7 @@ def finish_interrupted_runs(session: Session) -> list[Run]:
         with setting_aside(session, journal) as cluster_ids:
             run = read_note(journal, Run)
             cluster_ids += run.cluster_ids
-            if is_closed(session, run.run_id):
+            if is_closed(session.warehouse, run.run_id):
                 journal.unlink()  # killed after its row was written
             else:
                 _finish(session, run)

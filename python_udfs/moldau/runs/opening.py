@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 
 from moldau.engine import spark as engine
 from moldau.engine.dbt import parse_early
@@ -18,6 +20,9 @@ from moldau.warehouse.paths import LISTS
 from moldau.warehouse.seeds import seed
 from moldau.warehouse.sizes import state_bytes
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 @contextlib.contextmanager
 def open_session(
@@ -29,22 +34,27 @@ def open_session(
 
 
 def start_session(settings: Settings, bytes_coming: int | None = None) -> Session:
-    """Make the tables, start Spark, finish what was interrupted.
+    """Make the tables, finish what was interrupted. Spark starts when something first needs it.
 
     `bytes_coming`: what one command brings; None = many may follow. The warehouse is locked by
     the caller.
     """
     warehouse = settings.warehouse.resolve()
-    parse_early(warehouse)
     create(warehouse)
     seed(warehouse)
-    work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
-    is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
-    spark = engine.start(warehouse, is_brief)
-    engine.suit_to(spark, 0)
-    for views in ("run", "staging", "intermediate"):
-        register_database(spark, views, warehouse / LISTS)
-    session = Session(settings, warehouse, spark)
+
+    @cache
+    def start_spark() -> SparkSession:
+        parse_early(warehouse)
+        work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
+        is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
+        spark = engine.start(warehouse, is_brief)
+        engine.suit_to(spark, 0)
+        for views in ("run", "staging", "intermediate"):
+            register_database(spark, views, warehouse / LISTS)
+        return spark
+
+    session = Session(settings, warehouse, start_spark)
     finish_interrupted_work(session)
     return session
 

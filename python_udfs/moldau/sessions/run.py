@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from moldau.engine.literals import literal, rows_sql
 from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
+from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.contracts import run_views
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
@@ -63,7 +64,8 @@ def is_run_id(name: str) -> bool:
 
 
 def next_run_id(session: Session, kind: str) -> str:
-    return run_id_after(session.sql("select max(run_id) from state.runs")[0][0], kind)
+    [(last,)] = ask_rows(session.warehouse, "state.runs", "select max(run_id) from t")
+    return run_id_after(last, kind)
 
 
 def run_id_after(last: str | None, kind: str) -> str:
@@ -109,12 +111,8 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
 
 def settings_models(session: Session, run: Run) -> list[str]:
     """The model that records the settings, if those in force are others."""
-    in_force = {
-        row.cluster_id: row.settings_hash
-        for row in session.sql(
-            "select cluster_id, settings_hash from state.settings where valid_to_ms is null"
-        )
-    }
+    sql = "select cluster_id, settings_hash from t where valid_to_ms is null"
+    in_force = dict(ask_rows(session.warehouse, "state.settings", sql))
     wanted = {name: session.settings.cluster(name).digest() for name in run.cluster_ids}
     changed = any(in_force.get(name) != digest for name, digest in wanted.items())
     return ["record_settings"] if changed else []

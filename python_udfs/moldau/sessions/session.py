@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class Session:
     settings: Settings
     warehouse: Path
-    spark: SparkSession
+    start_spark: Callable[[], SparkSession]
     views: set[str] = field(default_factory=set)  # that were made in this session
     registered: set[str] = field(default_factory=set)  # tables that Spark was told of
     # views of `run.*` that are not known to be empty
@@ -35,6 +36,11 @@ class Session:
     # nobody was told yet: runs that were interrupted, and what could not be finished
     finished: list[Run] = field(default_factory=list)
     set_aside: list[Aside] = field(default_factory=list)
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """Started when it is first needed: what brings nothing new does not."""
+        return self.start_spark()
 
     def bring(self, name: str, sql: str) -> None:
         """Make the view `run.<name>`: what the run that is open is about, or brings."""

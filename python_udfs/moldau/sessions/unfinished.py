@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.sessions.rows import append_row
 from moldau.sessions.run import FAILED, Run, is_run_id, now_ms, row_of
 from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.aside import set_aside
+from moldau.warehouse.ask import has_rows, sql_text
 from moldau.warehouse.notes import NotUnderstood
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def setting_aside(
-    session: Session, found: Path, undo: Callable[[Session, str], None] | None = None
+    session: Session, found: Path, undo: Callable[[Path, str], None] | None = None
 ) -> Iterator[list[str]]:
     """Set the staged load or journal `found` aside if it cannot be finished in this block.
 
@@ -40,20 +40,20 @@ def setting_aside(
         if not isinstance(error, NotUnderstood) and not _answers(session):
             raise
         run_id = found.name.removesuffix(".json")
-        has_row = session.sql(f"select 1 from state.runs where run_id = {literal(run_id)}")
+        has_row = has_rows(session.warehouse, "state.runs", f"run_id = {sql_text(run_id)}")
         # a file or folder that no command of moldau named has no number, and must not get one
         if is_run_id(run_id) and not has_row:
             run = Run(run_id, run_id.partition("-")[2], cluster_ids, now_ms())
             append_row(session.warehouse, row_of(run, FAILED))
         if undo is not None:
-            undo(session, run_id)
+            undo(session.warehouse, run_id)
         session.set_aside.append(set_aside(session.warehouse, found, str(error)))
 
 
-def is_closed(session: Session, run_id: str) -> bool:
+def is_closed(warehouse: Path, run_id: str) -> bool:
     """The run's row says that it is complete."""
-    of_run = f"run_id = {literal(run_id)} and status = 'succeeded'"
-    return bool(session.sql(f"select 1 from state.runs where {of_run}"))
+    of_run = f"run_id = {sql_text(run_id)} and status = 'succeeded'"
+    return has_rows(warehouse, "state.runs", of_run)
 
 
 def _answers(session: Session) -> bool:

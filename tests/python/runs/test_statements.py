@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import commits, fold_records, rows, statements, with_clusters, writes
+from spark_support import CAPTURES, commits, fold_records, rows, statements, with_clusters, writes
 
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
@@ -116,14 +117,17 @@ def test_verbs_cost_few_commits_and_statements(session: Session) -> None:
     } == dict.fromkeys(bounds, (True, True)), told
 
 
-def test_a_load_that_brings_nothing_writes_its_row(session: Session) -> None:
-    file = SAMPLES / "west" / "__consumer_offsets.later.jsonl"
-    load(session, [file], "brought twice", "records")
+def test_a_load_that_changes_no_state_writes_its_rows_without_spark(session: Session) -> None:
+    """Records that are there already, and those of a topic that nothing folds."""
+    group_records = SAMPLES / "west" / "__consumer_offsets.later.jsonl"
+    syncs = CAPTURES / "mirror-lag0" / "1-first-run" / "A.mm2-offset-syncs.B.internal.jsonl"
+    load(session, [group_records], "brought twice", "records")
     before = commits(session.warehouse)
-    with statements(session) as given:
-        load(session, [file], "brought twice", "records")
+    apart = dataclasses.replace(session, start_spark=lambda: pytest.fail("Spark was started"))
+    assert load(apart, [group_records], "brought twice", "records").rows_new == 0
     assert commits(session.warehouse) - before == 1
-    assert not [one for one in given if "dbt" in one], "dbt is not asked for anything"
+    assert load(apart, [syncs], "brought twice", "records").rows_new > 0
+    assert commits(session.warehouse) - before == 4, "raw, decoded, its row"
 
 
 def cycles_counted(session: Session) -> float:
