@@ -42,7 +42,8 @@ def load(
     """Load FILES (.jsonl, .jsonl.gz, .parquet): each record once, decoded and folded into state.
 
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
-    A snapshot (every kind but records and topic_configs) replaces the cluster's previous one.
+    A snapshot (open_transactions, partition_states, leader_epochs, local_segments) replaces the
+    cluster's previous one. A record or request that is there already adds nothing.
 
     A load that cannot be finished is set aside, and what it appended is taken back: `moldau
     status` says why. --retry finishes it as a load of its own, --drop forgets it.

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from moldau.loading.shape import Shape
 
 
+JITTER = (0.8, 1.2)  # of a back-off; of a request without one it follows from its request_id
+
+
 def _group_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
     from moldau.records.flat import group_records
 
@@ -25,6 +28,77 @@ def _open_transactions() -> Shape:
 
     members = (any_text("group_id"), name("topic"), int32("partition"), int64("producer_id"))
     return Shape("open_transactions", members, is_snapshot=True)
+
+
+def _heartbeats() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import any_text, int32, int32s, int64, share
+
+    members = (
+        any_text("request_id"),
+        any_text("group_id"),
+        any_text("member_id"),
+        int32("request_version"),
+        int32("member_epoch", minimum=-(2**31)),
+        any_text("response_error"),
+        int32s("status_codes", is_nullable=True),
+        int64("received_at_ms"),
+        share("jitter", *JITTER),
+    )
+    return Shape("heartbeats", members)
+
+
+def _topology_pushes() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import OPTIONAL, any_text, description, int32, int64, share
+
+    errors = ("coordinator_error", "authorization_error", "write_error")
+    members = (
+        any_text("request_id"),
+        any_text("group_id"),
+        any_text("member_id"),
+        int32("topology_epoch", minimum=-(2**31)),
+        description("topology_description"),
+        int64("received_at_ms"),
+        share("jitter", *JITTER),
+        *(any_text(error, **OPTIONAL) for error in errors),
+    )
+    return Shape("topology_pushes", members)
+
+
+def _group_deletions() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import OPTIONAL, any_text, int32, int64, texts
+
+    members = (
+        any_text("request_id"),
+        int32("request_version"),
+        texts("group_ids"),
+        int64("received_at_ms"),
+        any_text("read_error", **OPTIONAL),
+    )
+    return Shape("group_deletions", members)
+
+
+def _classic_joins() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import any_text, int64, share
+
+    members = (
+        any_text("request_id"),
+        any_text("group_id"),
+        any_text("member_id"),
+        int64("received_at_ms"),
+        share("jitter", *JITTER),
+    )
+    return Shape("classic_joins", members)
+
+
+def _coordinator_unloads() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import int32, int64
+
+    return Shape("coordinator_unloads", (int32("offsets_partition_index"), int64("at_ms")))
 
 
 def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None) -> Explained:
@@ -79,7 +153,14 @@ DOMAIN = Domain(
     ),
     verbs={"topology": "Print the topology description of a streams group."},
     topics=(Topics("consumer_offsets", "decoded.group_records", _group_records, "records"),),
-    files={"open_transactions": _open_transactions},
+    files={
+        "open_transactions": _open_transactions,
+        "heartbeats": _heartbeats,
+        "topology_pushes": _topology_pushes,
+        "group_deletions": _group_deletions,
+        "classic_joins": _classic_joins,
+        "coordinator_unloads": _coordinator_unloads,
+    },
     reasoned="int_groups__decisions_reasoned",
     subjects=Subjects(
         forms=("cleanup GROUP", "sweep GROUP", "offset GROUP TOPIC-PARTITION"),

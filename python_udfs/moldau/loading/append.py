@@ -7,7 +7,8 @@ sees which of them were made.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 from moldau.domains import topics
 from moldau.domains.domain import Topics
 from moldau.loading.refusals import Refusal
+from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
 from moldau.records import families
 from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _AT_ONCE = 65_536  # rows
+_OF_THE_LOAD = ("cluster_id", "run_id")
+# what of a record may not differ; of other kinds everything
+_COMPARED = {RECORDS.kind: ["record_key", "record_value", "recorded_at_ms"]}
+_REFUSED = defaultdict(
+    lambda: "request {0} is there already with other content",
+    {RECORDS.kind: "offset {2} of {0}-{1} is there already with other bytes"},
+)
 # what a decoded row takes from its record: column there -> column of raw.records
 _POSITION = {
     "cluster_id": "cluster_id",
@@ -62,41 +71,38 @@ def take_back(warehouse: Path, run_id: str) -> None:
             open_table(warehouse.joinpath(*table.split("."))).delete(mine)
 
 
-def append_records(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
-    """Append the new records to `raw.records`; gives how many, and which were refused."""
-    reach = _reach(staged)
-    is_there = has_rows(warehouse, "raw.records", reach)
+def append_rows(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
+    """Append the rows to the kind's table of raw; gives how many, and which were refused.
+
+    Where a load is part of the key the last row of a key holds. Elsewhere a row is there once,
+    whichever load brought it: the same again adds nothing, and another in its place is refused.
+    """
+    table = tables()[f"raw.{staged.kind}"]
+    key = [name for name in table.primary_key if name not in _OF_THE_LOAD]
     with _staged_rows(staged) as connection:
+        if "run_id" in table.primary_key:
+            latest = (
+                f"select * from staged_rows qualify row_number() over "
+                f"(partition by {', '.join(key)} order by file_index desc, line desc) = 1"
+            )
+            return _append(connection, latest, warehouse, staged), []
+        reach = _reach(connection, key, staged)
+        is_there = has_rows(warehouse, table.full_name, reach)
         if not (is_there or staged.has_repeats):
             return _append(connection, "select * from staged_rows", warehouse, staged), []
-        existing = f"select {_COMPARED} from t where {reach if is_there else 'false'}"
-        connection.register("existing_rows", ask(warehouse, "raw.records", existing))
-        connection.execute(_STANDINGS)
-        refused = [
-            Refusal(
-                staged.files[file_index],
-                line,
-                f"offset {offset} of {topic}-{partition} is there already with other bytes",
-            )
-            for file_index, line, topic, partition, offset in connection.execute(
-                "select file_index, line, topic_name, partition_index, log_offset "
-                "from standings where standing = 'differs' order by file_index, line"
-            ).fetchall()
+        others = [column.name for column in table.columns if column.name not in key]
+        content = _COMPARED.get(staged.kind, [n for n in others if n not in _OF_THE_LOAD])
+        existing = f"select {', '.join([*key, *content])} from t where {reach}"
+        connection.register("existing_rows", ask(warehouse, table.full_name, existing))
+        connection.execute(_standings(key, content))
+        refused = connection.execute(
+            f"select file_index, line, {', '.join(key)} "
+            "from standings where standing = 'differs' order by file_index, line"
+        ).fetchall()
+        return _append(connection, _NEW, warehouse, staged), [
+            Refusal(staged.files[file_index], line, _REFUSED[staged.kind].format(*names))
+            for file_index, line, *names in refused
         ]
-        return _append(connection, _NEW, warehouse, staged), refused
-
-
-def append_rows(warehouse: Path, staged: Staged) -> int:
-    """Append rows of another kind to its table of raw; gives how many distinct ones."""
-    keys = tables()[f"raw.{staged.kind}"].primary_key
-    key = ", ".join(name for name in keys if name not in ("cluster_id", "run_id"))
-    # of a key that comes twice the last line holds
-    latest = (
-        "select * from staged_rows qualify "
-        f"row_number() over (partition by {key} order by file_index desc, line desc) = 1"
-    )
-    with _staged_rows(staged) as connection:
-        return _append(connection, latest, warehouse, staged)
 
 
 def append_decoded(warehouse: Path, staged: Staged) -> None:
@@ -165,48 +171,54 @@ def _write(warehouse: Path, table: str, batches: Iterable[pa.RecordBatch]) -> No
     write_deltalake(opened, pa.RecordBatchReader.from_batches(schema, suited), mode="append")
 
 
-def _reach(staged: Staged) -> str:
-    """Literal predicate on raw.records: the spans of offsets that this load brings."""
+def _reach(connection: DuckDBPyConnection, key: Sequence[str], staged: Staged) -> str:
+    """Literal predicate on the kind's table of raw: the keys that this load may bring.
+
+    Of records the spans of offsets in each partition, else that of the first name of the key.
+    """
     spans = [
         f"(topic_name = {sql_text(topic)} and partition_index = {partition} "
         f"and log_offset between {first} and {last})"
         for topic, partition, first, last in staged.ranges
     ]
-    return f"cluster_id = {sql_text(staged.cluster_id)} and ({' or '.join(spans) or 'false'})"
+    if staged.kind != RECORDS.kind:
+        ends = f"select min({key[0]}), max({key[0]}) from staged_rows"
+        [(low, high)] = connection.execute(ends).fetchall()
+        first, last = (sql_text(it) if isinstance(it, str) else it for it in (low, high))
+        spans = [f"{key[0]} between {first} and {last}"]
+    return f"cluster_id = {sql_text(staged.cluster_id)} and ({' or '.join(spans)})"
 
 
-_COMPARED = "topic_name, partition_index, log_offset, record_key, record_value, recorded_at_ms"
-# of records at one offset the one that is stored holds, else the first; the others either repeat
-# it or differ from it
-_STANDINGS = """
-create temp table standings as
-with numbered as (
-    select *, row_number() over position as occurrence, first_value(content) over position as first
-    from (
+def _standings(key: Sequence[str], content: Sequence[str]) -> str:
+    """Makes a table of the staged rows and whether each is new, there already, or differs.
+
+    Of rows of one key the one that is stored holds, else the first; the others either repeat it
+    or differ from it.
+    """
+    keys, contents = ", ".join(key), f"row({', '.join(content or ['true'])})"
+    return f"""
+        create temp table standings as
+        with numbered as (
+            select
+                file_index, line, {keys}, {contents} as content,
+                row_number() over position as occurrence,
+                first_value({contents}) over position as first
+            from staged_rows
+            window position as (partition by {keys} order by file_index, line)
+        ),
+        stored as (select {keys}, {contents} as stored from existing_rows)
         select
-            file_index, line, topic_name, partition_index, log_offset,
-            row(record_key, record_value, recorded_at_ms) as content
-        from staged_rows
-    )
-    window position as (
-        partition by topic_name, partition_index, log_offset order by file_index, line
-    )
-), stored as (
-    select
-        topic_name, partition_index, log_offset,
-        row(record_key, record_value, recorded_at_ms) as stored
-    from existing_rows
-)
-select
-    file_index, line, topic_name, partition_index, log_offset,
-    case
-        when content is distinct from coalesce(stored, first) then 'differs'
-        when stored is null and occurrence = 1 then 'new'
-    end as standing
-from numbered
-left join stored using (topic_name, partition_index, log_offset)
-"""
+            file_index, line, {keys},
+            case
+                when content is distinct from coalesce(stored, first) then 'differs'
+                when stored is null and occurrence = 1 then 'new'
+            end as standing
+        from numbered
+        left join stored using ({keys})
+    """
+
+
 _NEW = """
-select staged_rows.* from staged_rows
-semi join (from standings where standing = 'new') as new using (file_index, line)
+    select staged_rows.* from staged_rows
+    semi join (from standings where standing = 'new') as new using (file_index, line)
 """

@@ -78,6 +78,37 @@ def objects(check_object: Callable[[dict[str, Any]], dict[str, Any]]) -> Check:
     return check
 
 
+def each(check_item: Check) -> Check:
+    """A list, of which each item is null or what `check_item` takes."""
+
+    def check(name: str, value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise ValueError(f"{name} is {shown(value)}, not a list")
+        return [
+            None if item is None else check_item(f"{name}[{index}]", item)
+            for index, item in enumerate(value)
+        ]
+
+    return check
+
+
+def int32_of(name: str, value: Any) -> int:
+    if not -(2**31) <= integer(name, value) < 2**31:
+        raise ValueError(f"{name} is {shown(value)}, not a number of 32 bits")
+    return int(value)
+
+
+def between(lowest: float, highest: float) -> Check:
+    def check(name: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"{name} is {shown(value)}, not a number")
+        if not lowest <= value <= highest:
+            raise ValueError(f"{name} is {shown(value)}, not between {lowest} and {highest}")
+        return float(value)
+
+    return check
+
+
 def configs(name: str, value: Any) -> list[tuple[str, str]]:
     """Kafka's configs as Kafka's text; those that moldau reads must be what Kafka allows."""
     if isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):

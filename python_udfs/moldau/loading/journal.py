@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING
 from moldau.domains import topics
 from moldau.engine.literals import literal
 from moldau.errors import MoldauError
-from moldau.loading.append import (
-    append_decoded,
-    append_records,
-    append_rows,
-    count_appended,
-    take_back,
-)
+from moldau.loading.append import append_decoded, append_rows, count_appended, take_back
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import MARKER, Staged, stage
 from moldau.records import families
 from moldau.sessions.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
 from moldau.sessions.unfinished import is_closed, setting_aside
+from moldau.warehouse.contracts import run_views
 from moldau.warehouse.paths import LOADS
 
 if TYPE_CHECKING:
@@ -123,12 +118,8 @@ def _append(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
     """Append to raw and decoded what is not there yet."""
     rows_new = count_appended(warehouse, staged)
     refused: list[Refusal] = []
-    if staged.kind != RECORDS.kind:
-        if staged.rows and not rows_new:
-            rows_new = append_rows(warehouse, staged)
-        return rows_new, refused
     if staged.rows and not rows_new:
-        rows_new, refused = append_records(warehouse, staged)
+        rows_new, refused = append_rows(warehouse, staged)
     if rows_new:
         append_decoded(warehouse, staged)
     return rows_new, refused
@@ -137,7 +128,7 @@ def _append(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
 def _bring(session: Session, staged: Staged) -> None:
     """Make the views of what the load brought, which the folds read."""
     mine = f"run_id = {literal(staged.run_id)}"
-    if staged.kind != RECORDS.kind:
+    if staged.kind in run_views():
         session.bring(staged.kind, f"select * from raw.{staged.kind} where {mine}")
     for decoded in topics().values() if staged.kind == RECORDS.kind else ():
         if decoded.view:

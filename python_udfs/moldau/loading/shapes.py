@@ -13,16 +13,20 @@ from moldau.domains import domains
 from moldau.loading.checks import (
     Check,
     base64_bytes,
+    between,
     boolean,
     configs,
+    each,
     headers,
     in_order,
+    int32_of,
     integer,
     name_text,
     objects,
     text,
 )
 from moldau.loading.shape import Field, Shape
+from moldau.topologies.pushed import PUSHED, pushed
 
 INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 
@@ -70,6 +74,29 @@ def ordered(field: str, key: str, rises: str, *members: Field) -> Field:
     file_kind = pa.list_(pa.struct([(f.name, f.file_type) for f in members]))
     kind = pa.list_(pa.struct([(f.column, f.type) for f in members]))
     return Field(field, field, file_kind, kind, check)
+
+
+def texts(field: str, **more: Any) -> Field:
+    """A list of texts, each of which may be null."""
+    return Field(field, field, pa.list_(pa.string()), pa.list_(pa.string()), each(text), **more)
+
+
+def int32s(field: str, **more: Any) -> Field:
+    """A list of whole numbers, each of which may be null."""
+    return Field(
+        field, field, pa.list_(pa.int64()), pa.list_(pa.int32()), each(int32_of), **more
+    )  # fmt: skip
+
+
+def share(field: str, lowest: float, highest: float) -> Field:
+    """A number between these, which may be left out."""
+    check = between(lowest, highest)
+    return Field(field, field, pa.float64(), pa.float64(), check, **OPTIONAL)
+
+
+def description(field: str) -> Field:
+    """A topology description: any JSON at all, for the client is answered what is wrong with it."""
+    return Field(field, field, pa.string(), PUSHED, pushed, is_nullable=True)
 
 
 def _bytes(field: str, column: str) -> Field:

@@ -82,6 +82,8 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
             staged.rows += table.num_rows
             if shape.kind == "records":
                 spans.add(table)
+            else:
+                spans.may_repeat = True
             indexes = pa.array(np.full(table.num_rows, index, np.int32))
             path = staged.rows_folder / f"{index:05d}-{number:05d}.parquet"
             pa.parquet.write_table(table.append_column("file_index", indexes), path)
