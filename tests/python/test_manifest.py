@@ -26,6 +26,7 @@ READS: dict[str, set[str]] = {
     "decision": {"staging", "helper", "seed"},
     "barrier": {"staging", "barrier"},
     "fold": {"staging", "helper"},
+    "call": {"staging", "helper"},
     "apply": {"staging", "decision", "helper"},
     # of the helpers only protected ones: dbt refuses a private one outside its group
     "mart": {"staging", "decision", "helper", "seed", "mart"},
@@ -37,11 +38,13 @@ WAITS_FOR: dict[str, set[str]] = {
     "decision": {"barrier", "decision"},
     "barrier": {"fold", "decision", "apply"},
     "fold": {"fold"},
+    "call": {"barrier", "call"},
     "apply": {"barrier", "apply"},
     "mart": set(),
 }
 # helpers that are lists, for several statements of a run read them and each is long in the planning
 READ_AGAIN = {
+    "int_groups__requests_answered",
     "int_tiers__partitions_led",
     "int_tiers__segment_epochs",
     "int_tiers__lineage_offsets",
@@ -51,7 +54,7 @@ READ_AGAIN = {
 }
 # sources that marts may see: what is there, never what a load brings
 SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__parameters"}
-STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_")
+STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "settle_")
 # what Jinja can learn from elsewhere than the project's files
 ASKS = re.compile(
     r"\b(this|target|flags|run_query|statement|load_result|execute|is_incremental|invocation_id|"
@@ -60,7 +63,7 @@ ASKS = re.compile(
 )
 # words that stand before a parenthesis and call nothing, and functions that only SQL has
 NOT_PYTHON = {"if", "in", "and", "or", "not", "on", "as", "over", "where", "when", "then", "by"}
-NOT_PYTHON |= {"cast", "select", "from", "filter", "else", "exists", "map", "using"}
+NOT_PYTHON |= {"except", "cast", "select", "from", "filter", "else", "exists", "map", "using"}
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +120,7 @@ def test_only_state_models_write_state_and_history(
             assert model.into in tables and model.into.split(".")[0] in ("state", "history")
         else:
             assert model.into is None, model.name
-        is_written = model.kind in ("fold", "apply", "decision")
+        is_written = model.kind in ("fold", "call", "apply", "decision")
         is_list = model.kind == "helper" and (
             model.name.endswith(("_due", "_configured")) or model.name in READ_AGAIN
         )
@@ -135,6 +138,9 @@ def test_barriers_order_the_graph(dbt_project: Project) -> None:
     for decision in dbt_project.of_kind("decision"):
         assert f"int_{decision.domain}__folded" in decision.ancestors, decision.name
         assert decision.name in before[f"int_{decision.domain}__decided"]
+    for call in dbt_project.of_kind("call"):
+        assert f"int_{call.domain}__folded" in call.waits_for, call.name
+        assert call.name not in before[f"int_{call.domain}__decided"], call.name
     for apply in dbt_project.of_kind("apply"):
         if apply.domain != "run":
             assert f"int_{apply.domain}__decided" in apply.waits_for, apply.name
@@ -149,7 +155,11 @@ def test_names_match_folders(models: list[Model]) -> None:
         elif model.layer == "intermediate":
             assert name.startswith(f"int_{model.domain}__") and len(folder) == 2, name
         elif model.layer == "state":
-            assert name.startswith(STATE_VERBS) and folder[2:] in (("fold",), ("apply",)), name
+            assert name.startswith(STATE_VERBS) and folder[2:] in (
+                ("fold",),
+                ("call",),
+                ("apply",),
+            ), name
         else:
             assert model.layer == "marts" and "__" not in name and len(folder) == 2, name
 
@@ -222,11 +232,12 @@ def test_compiled_text_does_not_depend_on_a_rule_set(
         assert not [word for word in names if re.search(rf"\b{word}\b", text)], name
         assert not re.search(r"\b(var|env_var)\(", text), name
     for model in models:
-        jinja = " ".join([*model.jinja, *dbt_project.macros_of(model.node).values()])
+        called = dbt_project.macros_of(model.node).values()
+        inside = [found for macro in called for found in JINJA.findall(macro)]
+        jinja = " ".join([*model.jinja, *inside])
         assert not [word for word in switches if word in jinja], model.name
         assert "{%" not in " ".join(model.jinja), model.name
-        called = dbt_project.macros_of(model.node).values()
-        for text in [*model.jinja, *(found for macro in called for found in JINJA.findall(macro))]:
+        for text in [*model.jinja, *inside]:
             assert not ASKS.search(text), f"{model.name}: {text}"
 
 
@@ -248,19 +259,20 @@ def test_stages_are_told_by_tags(dbt_project: Project, models: list[Model]) -> N
     """What a verb runs is read from them, so each write is in a stage, of a kind that there is."""
     files = [*topics(), *(kind for one in domains() for kind in one.files)]
     known = {f"fold_{kind}" for kind in files}
-    known |= {f"{stage}_{kind}" for stage in ("decide", "apply") for kind in kinds()}
+    known |= {f"{stage}_{kind}" for stage in ("call", "decide", "apply") for kind in kinds()}
     used: dict[str, set[str]] = {}
     for model in models:
         tags = set(model.node.config.tags)
         assert tags <= known, model.name
-        is_staged = model.kind in ("fold", "apply", "decision") and model.domain != "run"
+        is_staged = model.kind in ("fold", "call", "apply", "decision") and model.domain != "run"
         assert bool(tags) == is_staged, model.name
         for tag in tags:
             assert tag.startswith("fold_") == (model.kind == "fold"), model.name
+            assert tag.startswith("call_") == (model.kind == "call"), model.name
             assert tag.startswith("decide_") or model.kind != "decision", model.name
             used.setdefault(tag, set()).add(model.name)
     for tag, names in used.items():
-        expected = names if tag.startswith("apply_") else names | {"record_settings"}
+        expected = names if tag.startswith(("call_", "apply_")) else names | {"record_settings"}
         assert dbt_project.selected(tag) == expected
     assert set(used) >= {f"decide_{kind}" for kind in kinds()}
 

@@ -2,6 +2,10 @@
 -- depends_on: {{ ref('int_groups__cleanup_eligibility_decided') }}
 -- depends_on: {{ ref('int_groups__offset_expirations_decided') }}
 -- depends_on: {{ ref('int_groups__group_sweeps_decided') }}
+-- depends_on: {{ ref('int_groups__classic_join_results_decided') }}
+-- depends_on: {{ ref('int_groups__group_deletion_results_decided') }}
+-- depends_on: {{ ref('int_groups__topology_push_results_decided') }}
+-- depends_on: {{ ref('int_groups__heartbeat_gates_decided') }}
 
 with
 

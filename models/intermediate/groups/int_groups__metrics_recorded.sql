@@ -17,6 +17,14 @@ runs as (
 
 ),
 
+rule_sets as (
+
+    select * from {{ ref('rule_sets') }}
+
+    where domain = 'groups'
+
+),
+
 plugin_calls as (
 
     select * from {{ ref('stg_history__plugin_calls') }}
@@ -53,7 +61,9 @@ groups_eligible as (
 
     from plugin_calls
 
-    where operation = 'delete'
+    where
+        operation = 'delete'
+        and run_id like '%-cycle'
 
     union all
 
@@ -64,6 +74,27 @@ groups_eligible as (
         written_at_ms as recorded_at_ms
 
     from epoch_clears
+
+),
+
+{# before KAFKA-20748 only the cycle told its deletes #}
+calls_counted as (
+
+    select plugin_calls.*
+
+    from plugin_calls
+
+    left join settings_versions as settings
+        on
+            plugin_calls.cluster_id = settings.cluster_id
+            and {{ is_in_force('settings', 'plugin_calls.run_id') }}
+
+    left join rule_sets on settings.rulesets['groups'] = rule_sets.ruleset
+
+    where
+        plugin_calls.operation <> 'delete'
+        or plugin_calls.run_id like '%-cycle'
+        or rule_sets.uses_uncertain_epoch
 
 ),
 
@@ -108,7 +139,7 @@ metrics_recorded as (
             as sensor,
         finished_at_ms as recorded_at_ms
 
-    from plugin_calls
+    from calls_counted
 
 )
 

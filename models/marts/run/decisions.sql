@@ -6,6 +6,12 @@ of_groups as (
 
 ),
 
+of_requests as (
+
+    select * from {{ ref('int_groups__request_decisions_gathered') }}
+
+),
+
 of_tiers as (
 
     select * from {{ ref('int_tiers__decisions_gathered') }}
@@ -29,6 +35,18 @@ decisions_gathered as (
         {{ gathered_columns() }}
 
     from of_groups
+
+    union all
+
+    select
+        domain,
+        cluster_id,
+        subject,
+        decision_table,
+        group_id,
+        {{ gathered_columns() }}
+
+    from of_requests
 
     union all
 

@@ -13,6 +13,7 @@ versions as (
         authority,
         has_plugin,
         settings,
+        {{ rulesets_by_domain() }} as rulesets,
         valid_from_ms,
         run_id as from_run_id,
         lead(run_id)

@@ -30,11 +30,13 @@ class Kind:
     decisions: str
     """With `decides` and `applies` the ends of sentences of the verb's own help."""
     acts_on: tuple[str, ...] = ()
-    """Counts of decisions; with none of them there is nothing to apply."""
+    """Counts of decisions without which there is nothing to apply; () = there always may be."""
     counts: tuple[str, ...] = ()
     """Queries for (name, number) of what a run applied; `{run}` stands for its id."""
     calls_plugins: bool = False
-    """Only clusters that have a plugin are applied to, and watched."""
+    """What it applies are plugin calls: only clusters that have a plugin are applied to."""
+    decides_once: bool = False
+    """A subject is decided by one run: what earlier runs decided is none of its counts."""
     is_watched: bool = False
     """`moldau watch` runs it on each cluster's check interval."""
     dies_before: tuple[str, ...] = ()

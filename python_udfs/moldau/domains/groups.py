@@ -114,6 +114,24 @@ DOMAIN = Domain(
     name="groups",
     kinds=(
         Kind(
+            name="requests",
+            summary="Answer heartbeats, pushed descriptions, deletions and classic joins.",
+            decides="what the coordinator answers to each request that was loaded and is not "
+            "answered yet, in the order of (received_at_ms, request_id)",
+            applies="calls the plugin for them, moves the epochs and back-offs, and removes or "
+            "converts groups",
+            decisions="topology_push_results",
+            counts=(
+                "select concat(operation, 's_', outcome) as name, count(*) as n "
+                "from history.plugin_calls where run_id = {run} group by name",
+                "select if(topic_name is null, 'groups_removed', 'offsets_removed'), count(*) "
+                "from history.tombstones where run_id = {run} group by 1",
+            ),
+            decides_once=True,
+            dies_before=("before_clear",),
+            dies_after={"settle_requested_groups": ("after_clear",)},
+        ),
+        Kind(
             name="cycle",
             summary="Decide which topology descriptions are released, and release them.",
             decides="which streams groups the clean-up cycle releases the topology description of",

@@ -1,15 +1,18 @@
 """`call_plugin(table(calls) partition by slice)`: the one function of SQL with an outside effect.
 
-Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch; each comes back once
-with outcome, message, started_at_ms and finished_at_ms. Run it in one append, with task retries and
-speculation off (both are, in local mode): Spark then calls once and records what it called. When a
-plugin ends the process, run it again with the same journal: what was under way has failed.
+Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch, and may have a
+description (JSON) and a turn: those of a later one are called after all of the earlier ones. Each
+comes back once with outcome, message, started_at_ms and finished_at_ms. Run it in one append, with
+task retries and speculation off (both are, in local mode): Spark then calls once and records what
+it called. When a plugin ends the process, run it again with the same journal: what was under way
+has failed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,22 +92,19 @@ def call_all(
         asked = {name: row for name, row in asked.items() if row.cluster_id == cluster_id}
         known = [it for name in asked if (it := left.outcome(name, cluster_id))]
         told = {it.call_id for it in known}
-        calls = [
-            Call(r.call_id, r.cluster_id, r.group_id, r.operation, r.topology_epoch)
-            for r in asked.values()
-            if r.call_id not in told
-        ]
-        answers = make_calls(
-            lambda: _plugin(spec, journal),
-            calls,
-            timeout_seconds=spec.timeout_seconds,
-            before_call=journal.begin,
-            after_call=after_call,
-        )
-        for answer in _without_secrets(answers, spec):
-            with contextlib.suppress(OSError):  # it is recorded all the same
-                journal.end(answer)
-            known.append(answer)
+        waiting = [row for row in asked.values() if row.call_id not in told]
+        for turn in sorted({_turn(row) for row in waiting}):
+            answers = make_calls(
+                lambda: _plugin(spec, journal),
+                [_call(row) for row in waiting if _turn(row) == turn],
+                timeout_seconds=spec.timeout_seconds,
+                before_call=journal.begin,
+                after_call=after_call,
+            )
+            for answer in _without_secrets(answers, spec):
+                with contextlib.suppress(OSError):  # it is recorded all the same
+                    journal.end(answer)
+                known.append(answer)
         return [_told(asked[answer.call_id], answer) for answer in known]
 
     journal = Journal(folder)
@@ -112,6 +112,22 @@ def call_all(
         for told in pool.map(call_cluster, sorted({row.cluster_id for row in rows})):
             yield from told
     journal.close()
+
+
+def _turn(row: Any) -> int:
+    return int(getattr(row, "turn", 0))
+
+
+def _call(row: Any) -> Call:
+    description = getattr(row, "description", None)
+    return Call(
+        row.call_id,
+        row.cluster_id,
+        row.group_id,
+        row.operation,
+        row.topology_epoch,
+        None if description is None else json.loads(description),
+    )
 
 
 def _without_secrets(answers: Iterator[Outcome], spec: PluginSpec) -> Iterator[Outcome]:

@@ -26,7 +26,7 @@ def apply(session: Session, run: Run) -> None:
     """
     kind = kinds()[run.kind]
     clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
-    has_work = any(run.counts.get(name) for name in kind.acts_on)
+    has_work = not kind.acts_on or any(run.counts.get(name) for name in kind.acts_on)
     if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
         return
     with carrying_on(session, run, clusters) as carry_on:
@@ -68,6 +68,15 @@ def carrying_on(
     if not kinds()[run.kind].calls_plugins:
         yield lambda models: session.run_models(*models)
         return
+    with calling_plugins(session, run, clusters) as carry_on:
+        yield carry_on
+
+
+@contextmanager
+def calling_plugins(
+    session: Session, run: Run, clusters: list[str]
+) -> Iterator[Callable[[list[str]], None]]:
+    """The same, for models that call the plugins of these clusters."""
     with call_journal(session.warehouse, run.run_id) as journal:
         specs = {name: session.settings.plugin_spec(name) for name in clusters}
         plugins = {name: spec for name, spec in specs.items() if spec}

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.domains import kinds
+from moldau.engine.dbt import tables_under
 from moldau.engine.literals import literal
 from moldau.runs.apply import apply
+from moldau.runs.call import call
 from moldau.runs.scope import scope_of
 from moldau.runs.standstill import Decided, note_standstills, versions_read
 from moldau.sessions.faults import die_at, fault
 from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.sessions.unfinished import is_closed, setting_aside
+from moldau.warehouse.ask import ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.notes import read_note, write_note
 from moldau.warehouse.paths import RUNS
@@ -61,21 +65,48 @@ def _journals(session: Session) -> Path:
     return session.warehouse / RUNS
 
 
+def _journal(session: Session, run: Run) -> Path:
+    return _journals(session) / f"{run.run_id}.json"
+
+
+def _is_owed(session: Session, run: Run) -> bool:
+    """Whether anything was loaded since the last run of this kind, or the settings changed."""
+    done = ask_rows(
+        session.warehouse,
+        "state.runs",
+        f"select run_id, cluster_ids from t where kind = {sql_text(run.kind)} "
+        "and status = 'succeeded' and not is_dry_run",
+    )
+    last = min(max((one for one, of in done if name in of), default="") for name in run.cluster_ids)
+    names = [model.name for model in session.models("decide", run.kind)]
+    raw = [name for name in tables_under(names, session.warehouse) if name.startswith("raw.")]
+    return bool(settings_models(session, run)) or any(
+        has_rows(session.warehouse, table, f"run_id > {sql_text(last)}") for table in raw
+    )
+
+
 def _note(session: Session, run: Run) -> Path:
     """Note on disk how far the run is, for the command after one that is killed."""
-    journal = _journals(session) / f"{run.run_id}.json"
+    journal = _journal(session, run)
     write_note(journal, run)
     return journal
 
 
 def _finish(session: Session, run: Run) -> None:
     """Decide, apply, write the run's row; a stage that has nothing to do is left out."""
+    if kinds()[run.kind].decides_once and not run.is_decided and not _is_owed(session, run):
+        run.counts = {"decided": 0}
+        close_run(session, run)
+        _journal(session, run).unlink()
+        return
     open_run(session, run)
     if not run.is_decided:
         models = session.models("decide", run.kind)
         read = versions_read(session, [model.name for model in models if model.decides])
         names = [model.name for model in models]
-        session.run_models(*settings_models(session, run), *names)
+        settings = settings_models(session, run)
+        call(session, run)
+        session.run_models(*settings, *names)
         run.has_changes = False
         decided, decided_now = _decided(session, run)
         counts = sum((one.counts for one in decided.values()), Counter())
@@ -99,6 +130,8 @@ def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
     found = {name: Decided() for name in run.cluster_ids}
     scope = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"
     decided_now = 0
+    if kinds()[run.kind].decides_once:
+        scope += f" and run_id = {literal(run.run_id)}"
     for model in filter(lambda model: model.decides, session.models("decide", run.kind)):
         comes_due = "next_due_at_ms" in {c.name for c in tables()[model.table].columns}
         due = "min(next_due_at_ms)" if comes_due else "null"

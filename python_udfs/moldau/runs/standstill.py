@@ -61,7 +61,7 @@ def note_standstills(
             settings_hash=session.settings.cluster(name).digest(),
             decided_at_ms=run.at_ms,
             next_due_at_ms=decided[name].next_due_at_ms,
-            counts=dict(decided[name].counts),
+            counts={} if kinds()[run.kind].decides_once else dict(decided[name].counts),
             versions={table: version for table, version in versions.items() if version is not None},
         )
         for name in run.cluster_ids

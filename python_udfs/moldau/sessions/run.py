@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 FAILED = "failed"  # status of a load or run that was set aside
 # counts of calls that failed
-FAILURES = ("deletes_permanent_failure", "deletes_transient_failure", "deletes_timeout")
+FAILURES = tuple(
+    f"{operation}_{outcome}"
+    for operation in ("deletes", "sets")
+    for outcome in ("permanent_failure", "transient_failure", "timeout")
+)
 
 
 def now_ms() -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from moldau.plugins import PermanentFailure, TransientFailure
 
@@ -21,6 +22,19 @@ class ScriptedPlugin:
         self.failing = tuple(filter(None, failing.split()))
         if "constructor" in self.failing:
             os._exit(7)
+
+    def set_topology(self, group_id: str, topology_epoch: int, description: Any) -> None:
+        """Fails as the id of the first subtopology says."""
+        word = description["subtopologies"][0]["subtopologyId"] if description else ""
+        with (self.folder / "calls.txt").open("a") as calls:
+            calls.write(f"set {group_id} {topology_epoch} {word}\n")
+        if group_id.startswith("wait"):
+            (self.folder / f"{group_id}.called").touch()
+            self._wait_for(f"{group_id}.go")
+        if word.startswith("perm"):
+            raise PermanentFailure(word)
+        if word.startswith("trans"):
+            raise TransientFailure(word)
 
     def delete_topology(self, group_id: str) -> None:
         name = group_id.replace("/", "_")

@@ -1,11 +1,12 @@
 {{ config(
-    tags='apply_sweep',
+    tags=['apply_sweep', 'apply_requests'],
     into='history.tombstones',
     write='append'
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}
 -- depends_on: {{ ref('tombstone_groups') }}
+-- depends_on: {{ ref('tombstone_offsets_of_deleted_groups') }}
 
 with
 
@@ -47,6 +48,16 @@ group_offsets as (
 
 ),
 
+join_results as (
+
+    select * from {{ ref('int_groups__classic_join_results_decided') }}
+
+    where
+        run_id = (select parameters.run_id from parameters)
+        and decision = 'converted'
+
+),
+
 removed as (
 
     select
@@ -80,6 +91,27 @@ removed as (
     inner join state_groups using (cluster_id, group_id)
 
     where group_offsets.deleted_run_id = group_offsets.changed_in_run_id
+
+    union all
+
+    {# the streams group went, and a classic one of its name is there #}
+    select
+        join_results.cluster_id,
+        join_results.group_id,
+        cast(null as string) as topic_name,
+        cast(null as int) as partition_index,
+        'streams' as group_type,
+        cast(null as bigint) as committed_offset,
+        'classic_join' as deleted_by,
+        join_results.decided_at_ms as deleted_at_ms
+
+    from join_results
+
+    left semi join state_groups
+        on
+            join_results.cluster_id = state_groups.cluster_id
+            and join_results.group_id = state_groups.group_id
+            and state_groups.group_type = 'classic'
 
 ),
 

@@ -1,0 +1,49 @@
+{{ config(
+    tags='decide_requests',
+    meta={'counted_as': 'deletions_'},
+    schema='decisions',
+    alias='group_deletion_results',
+    materialized='merge_into',
+    works_on='int_groups__requests_answered',
+    works_when="request_kind = 'deletion'",
+    unique_key=['cluster_id', 'request_id', 'group_id']
+) }}
+
+-- depends_on: {{ ref('int_groups__folded') }}
+
+with
+
+requests_answered as (
+
+    select * from {{ ref('int_groups__requests_answered') }}
+
+    where request_kind = 'deletion'
+
+),
+
+group_deletion_results as (
+
+    select
+        cluster_id,
+        group_id,
+        request_id,
+        run_id,
+        ruleset,
+        decision,
+        reason_code,
+        cast(null as string) as previous_decision,
+        cast(null as string) as previous_reason_code,
+        run_id as changed_in_run_id,
+        decided_at_ms,
+        is_dry_run,
+        received_at_ms,
+        error_code,
+        message as error_message,
+        call_id,
+        backoff
+
+    from requests_answered
+
+)
+
+select * from group_deletion_results

@@ -1,0 +1,57 @@
+{{ config(
+    tags='decide_requests',
+    meta={'counted_as': 'pushes_'},
+    schema='decisions',
+    alias='topology_push_results',
+    materialized='merge_into',
+    works_on='int_groups__requests_answered',
+    works_when="request_kind = 'push'",
+    unique_key=['cluster_id', 'request_id']
+) }}
+
+-- depends_on: {{ ref('int_groups__folded') }}
+
+with
+
+requests_answered as (
+
+    select * from {{ ref('int_groups__requests_answered') }}
+
+    where request_kind = 'push'
+
+),
+
+topology_push_results as (
+
+    select
+        cluster_id,
+        request_id,
+        run_id,
+        ruleset,
+        decision,
+        reason_code,
+        cast(null as string) as previous_decision,
+        cast(null as string) as previous_reason_code,
+        run_id as changed_in_run_id,
+        decided_at_ms,
+        is_dry_run,
+        group_id,
+        member_id,
+        received_at_ms,
+        pushed_epoch as topology_epoch,
+        error_code,
+        message as error_message,
+        decision as outcome,
+        backoff_action,
+        stored_epoch_before,
+        stored_epoch_after,
+        failed_epoch_after,
+        findings,
+        call_id,
+        backoff
+
+    from requests_answered
+
+)
+
+select * from topology_push_results
