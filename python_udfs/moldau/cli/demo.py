@@ -10,6 +10,7 @@ import click
 
 from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
 from moldau.cli.demo_registry import Registry, running_registry
+from moldau.cli.demo_requests import tell_of_requests
 from moldau.cli.failures import works_on
 from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
@@ -34,7 +35,8 @@ def demo(warehouse: Path) -> None:
     """Load the records of two real Kafka 4.4.0 brokers, see what their clean-up will do and why.
 
     Then moldau is in charge of the same groups: it deletes descriptions from a small HTTP service,
-    one delete fails and is retried, and the sweep removes offsets and groups.
+    one delete fails and is retried, and the sweep removes offsets and groups. Last it answers what
+    clients ask of the coordinator.
 
     \b
     Example:
@@ -106,11 +108,12 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         )
         _compare(warehouse, before)
         tell_of_being_in_charge(session, registry, AT_MS + MINUTE_MS)
+        tell_of_requests(session, registry, AT_MS + 5 * MINUTE_MS)
     tell(
         "\nAll of it is in Delta tables under "
         f"{warehouse}. Look around (no Spark, about a second):\n"
         f"  moldau show marts.group_offsets --warehouse {warehouse}\n"
-        f"  moldau explain g-streams-push --warehouse {warehouse}\n"
+        f"  moldau explain g-streams-push --cluster east --warehouse {warehouse}\n"
         f"  moldau sql --engine duckdb 'from marts.decision_history' --warehouse {warehouse}\n"
         f"  moldau show history.plugin_calls --warehouse {warehouse}\n"
         f"  moldau status --warehouse {warehouse}"

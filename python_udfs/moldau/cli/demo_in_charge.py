@@ -13,7 +13,7 @@ from moldau.project import SAMPLES
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
 
-CLUSTER = "own"
+CLUSTER, LAB = "own", "lab"
 UNLUCKY = "c-repeat-off"  # the group whose first delete fails
 MINUTE_MS = 60_000
 _DESCRIPTION = {
@@ -27,12 +27,16 @@ _DESCRIPTION = {
 
 
 def settings_text(registry: Registry) -> str:
-    """The samples' moldau.yml and one more cluster: the same records, but moldau decides."""
+    """The samples' moldau.yml and two more clusters: the same records, but moldau decides."""
     return (SAMPLES / "moldau.yml").read_text() + (
         f"  {CLUSTER}:                # the same groups, with moldau in charge\n"
         "    authority: moldau\n"
         f"    plugin: {{name: webhook, url: {registry.url!r}}}  # ran while the demo did\n"
         "    offsets.retention.minutes: 1\n"
+        f"  {LAB}:                # and those of east\n"
+        "    authority: moldau\n"
+        "    ruleset: {groups: kafka_4_4}\n"
+        f"    plugin: {{name: webhook, url: {registry.url!r}}}\n"
     )
 
 
@@ -49,7 +53,7 @@ def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) ->
     records = "west/__consumer_offsets.jsonl"
     loaded = load(session, [SAMPLES / records], CLUSTER, "records")
     tell(f"$ moldau load {records} --cluster {CLUSTER} --kind records", loaded.rows_new)
-    _fill(session)
+    fill(session, CLUSTER)
     heading("What does the registry hold before?", registry.url)
     _show(registry)
 
@@ -75,17 +79,17 @@ def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) ->
     )
 
 
-def _fill(session: Session) -> None:
+def fill(session: Session, cluster: str) -> None:
     """What the members of these groups pushed, as the records say that it is stored."""
     from moldau.plugins.registry import make_plugin
 
-    spec = session.settings.plugin_spec(CLUSTER)
+    spec = session.settings.plugin_spec(cluster)
     assert spec
     plugin = make_plugin(spec)
     for group_id, epoch in ask(
         session.warehouse,
         "select group_id, stored_description_topology_epoch from state.groups "
-        f"where cluster_id = '{CLUSTER}' and stored_description_topology_epoch >= 0",
+        f"where cluster_id = '{cluster}' and stored_description_topology_epoch >= 0",
     ):
         plugin.set_topology(group_id, epoch, _DESCRIPTION)
 
@@ -104,7 +108,7 @@ def _show_calls(warehouse: Path) -> None:
     show(
         warehouse,
         "select run_id, group_id, operation, outcome, message, duration_ms "
-        "from marts.plugin_calls order by run_id, group_id",
+        f"from marts.plugin_calls where cluster_id = '{CLUSTER}' order by run_id, group_id",
     )
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 
 class Registry(ThreadingHTTPServer):
-    """`stored`: cluster/group -> what was put; `fails_next`: groups whose next DELETE gets 503."""
+    """`stored`: cluster/group -> what was put; `fails_next`: groups whose next call gets 503."""
 
     daemon_threads = True
 
@@ -42,19 +42,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.stored[self._name()] = json.loads(body)
-        self._answer(204)
+        if not self._fails():
+            self.server.stored[self._name()] = json.loads(body)
+            self._answer(204)
 
     def do_GET(self) -> None:
         row = self.server.stored.get(self._name())
         self._answer(404) if row is None else self._answer(200, json.dumps(row))
 
     def do_DELETE(self) -> None:
-        if self._name() in self.server.fails_next:
+        if not self._fails():
+            self._answer(204 if self.server.stored.pop(self._name(), None) else 404)
+
+    def _fails(self) -> bool:
+        is_failing = self._name() in self.server.fails_next
+        if is_failing:
             self.server.fails_next.discard(self._name())
             self._answer(503, "the registry is being upgraded, come back later")
-        else:
-            self._answer(204 if self.server.stored.pop(self._name(), None) else 404)
+        return is_failing
 
     def _name(self) -> str:
         return unquote(self.path.lstrip("/"))

@@ -47,7 +47,8 @@ def rows(warehouse: Path, statement: str) -> list[tuple[object, ...]]:
 def test_the_failed_delete_is_retried_by_the_next_cycle(story: str, warehouse: Path) -> None:
     calls = rows(
         warehouse,
-        "select group_id, outcome from history.plugin_calls order by run_id, group_id",
+        "select group_id, outcome from history.plugin_calls where cluster_id = 'own' "
+        "order by run_id, group_id",
     )
     assert calls[:3] == [
         ("c-repeat-off", "transient_failure"),
@@ -66,6 +67,21 @@ def test_each_description_is_deleted_before_its_group(story: str, warehouse: Pat
         "where t.topic_name is null and c.outcome = 'success' order by 1",
     )
     assert removed == [(name, True) for name in ("c-repeat-off", "c-txn-off", "c-vanish-off")]
+
+
+def test_requests_are_answered(story: str, warehouse: Path) -> None:
+    """A gate, a failed push with its back-off, one that is stored, a deletion held back."""
+    gates = "select reason_code from decisions.heartbeat_gates order by received_at_ms"
+    assert rows(warehouse, gates) == [
+        ("REQUIRED",), ("BACKOFF_ACTIVE",), ("REQUIRED",), ("ALREADY_STORED",),
+    ]  # fmt: skip
+    pushes = "select outcome, backoff_action from decisions.topology_push_results order by 1 desc"
+    assert rows(warehouse, pushes) == [("transient_failure", "ARM"), ("success", "CLEAR")]
+    deleted = "select group_id, error_code from decisions.group_deletion_results order by 1"
+    assert rows(warehouse, deleted) == [
+        ("g-streams-nopush", "NONE"), ("g-streams-push", "GROUP_DELETION_FAILED"),
+    ]  # fmt: skip
+    assert "Topology description plugin failed to delete the topology." in story
 
 
 def test_the_predictions_are_what_the_broker_did(story: str) -> None:
