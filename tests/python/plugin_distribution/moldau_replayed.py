@@ -1,9 +1,10 @@
-"""A plugin whose deletes end as those of a recorded plugin did, which returned futures.
+"""A plugin whose calls end as those of a recorded plugin did, which returned futures.
 
-`results.json` in its folder holds by group what became of each of its calls, in their order:
-`ok`, `fail` (the future fails), `throw` (no future at all) or `slow start`: such a call leaves the
-file `<group>.called` and ends well when `<group>.go` is there. A call too many fails with a
-message of its own.
+`results.json` in its folder holds by group (of sets by `set <group>`) what became of each of its
+calls, in their order: `ok`, `permanent` and `transient` (the future fails in the plugin's words),
+`null future`, `fail` (the future fails), `throw` (no future at all) or `slow start`: such a call
+leaves the file `<group>.called` and ends well when `<group>.go` is there. A call too many fails
+with a message of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from concurrent.futures import Future
 from pathlib import Path
 
-from moldau.plugins import TransientFailure
+from moldau.plugins import PermanentFailure, TransientFailure
 
 
 class ReplayedPlugin:
@@ -22,6 +23,21 @@ class ReplayedPlugin:
 
     def __init__(self, folder: str) -> None:
         self.folder = Path(folder)
+
+    def set_topology(self, group_id: str, topology_epoch: int, description: object) -> object:
+        future: Future[None] = Future()
+        match self._next_result(f"set {group_id}"):
+            case "throw":
+                raise RuntimeError("thrown")
+            case "null future":
+                return None
+            case "ok":
+                future.set_result(None)
+            case "permanent":
+                future.set_exception(PermanentFailure("perm: too large"))
+            case _:
+                future.set_exception(TransientFailure("trans: try later"))
+        return future
 
     def delete_topology(self, group_id: str) -> Future[None]:
         future: Future[None] = Future()
