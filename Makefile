@@ -47,6 +47,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/decode.py
 	$(BIN)/python benchmarks/groups.py
 	$(BIN)/python benchmarks/cycles.py
+	$(BIN)/python benchmarks/coordinator.py
 	$(BIN)/python benchmarks/tiers.py
 
 check: test ## what CI runs

@@ -94,7 +94,10 @@ calls_counted as (
     where
         plugin_calls.operation <> 'delete'
         or plugin_calls.run_id like '%-cycle'
-        or rule_sets.uses_uncertain_epoch
+        or (
+            rule_sets.uses_uncertain_epoch
+            and plugin_calls.run_id like '%-requests'
+        )
 
 ),
 

@@ -6,7 +6,10 @@ import json
 
 import click
 
-from moldau.cli.options import cluster_option, pass_settings
+from moldau.cli.options import cluster_option, format_option, pass_settings
+from moldau.cli.output import write_rows
+from moldau.cli.sessions import session_for, wait_option
+from moldau.errors import MoldauError
 from moldau.settings import Settings
 
 # as kafka-streams-groups.sh words them
@@ -73,3 +76,58 @@ def describe(settings: Settings, group: str, output_format: str, cluster: str | 
     for finding in findings(told.description):
         click.echo(f"warning: {finding}", err=True)
     return 0
+
+
+@topology.command(name="left-overs")
+@click.option("--execute", is_flag=True, help="Delete them from the plugin.")
+@cluster_option
+@format_option
+@wait_option
+@pass_settings
+def left_overs(
+    settings: Settings, execute: bool, cluster: str | None, output_format: str, wait: float
+) -> int:
+    """List what plugins hold though no live group vouches for it; --execute deletes it.
+
+    A group that is gone, one for which nothing is stored, or of which another epoch is: Kafka
+    leaves such entries to the operator. Only plugins that can tell what they hold are asked
+    (`delta`, `directory`, and others with a list_topologies).
+
+    \b
+    Example:
+      moldau topology left-overs --cluster ours
+      moldau topology left-overs --execute
+    """
+    from moldau.reading.left_overs import left_overs as find
+
+    names = [name for name in settings.clusters if settings.plugin_spec(name)]
+    if cluster is not None:
+        if cluster not in names:
+            raise MoldauError(f"cluster {cluster!r} has no plugin of moldau's in the settings")
+        names = [cluster]
+    found, is_whole = [], True
+    for name in names:
+        try:
+            found += find(settings, name)
+        except MoldauError as error:
+            if cluster is not None:
+                raise
+            is_whole = False
+            click.echo(f"moldau: {name}: {error}", err=True)
+    columns = ["cluster_id", "group_id", "topology_epoch", "stored_epoch", "reason_code"]
+    rows = [[getattr(one, column) for column in columns] for one in found]
+    if execute and found:
+        from moldau.runs.purge import purge
+
+        with session_for(settings, "moldau topology left-overs", wait) as session:
+            # another command may have ended meanwhile: only what is left over now is deleted
+            touched = {one.cluster_id for one in found}
+            now = {one for name in touched for one in find(settings, name)}
+            outcomes = purge(session, [one for one in found if one in now])
+        told = [outcomes.get(one) for one in found]
+        is_whole &= all(outcome is None or outcome.outcome == "success" for outcome in told)
+        columns += ["outcome", "message"]
+        for row, outcome in zip(rows, told, strict=True):
+            row += [outcome and outcome.outcome, outcome and outcome.message]
+    write_rows(columns, rows, output_format)
+    return 0 if is_whole else 2

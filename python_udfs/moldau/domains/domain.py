@@ -30,7 +30,9 @@ class Kind:
     decisions: str
     """With `decides` and `applies` the ends of sentences of the verb's own help."""
     acts_on: tuple[str, ...] = ()
-    """Counts of decisions without which there is nothing to apply; () = there always may be."""
+    """Counts of decisions; with none of them there is nothing to apply."""
+    always_applies: bool = False
+    """There may be something to apply though nothing was decided."""
     counts: tuple[str, ...] = ()
     """Queries for (name, number) of what a run applied; `{run}` stands for its id."""
     calls_plugins: bool = False

@@ -128,6 +128,7 @@ DOMAIN = Domain(
                 "from history.tombstones where run_id = {run} group by 1",
             ),
             decides_once=True,
+            always_applies=True,
             dies_before=("before_clear",),
             dies_after={"settle_requested_groups": ("after_clear",)},
         ),

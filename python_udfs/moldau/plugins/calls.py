@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from moldau.errors import MoldauError
 from moldau.plugins.outcomes import SUCCESS, Call, Operation, Outcome, Verdict
 from moldau.plugins.protocol import idempotency_key, time_limit
 from moldau.plugins.threads import Ended, in_threads
@@ -89,6 +90,25 @@ def get_topology(
     if ended.error is not None:
         return of_raised(ended.error), None
     return _late(timeout_seconds), None
+
+
+def list_topologies(plugin_or_factory: Any, timeout_seconds: float) -> list[tuple[str, int]]:
+    """What the plugin holds: group_id and topology_epoch of each.
+
+    MoldauError if it cannot tell, or does not in time.
+    """
+    patience = max(timeout_seconds, CONSTRUCTION_SECONDS)
+    made = next(in_threads([plugin_or_factory], _Plugin.of, patience, 1))
+    if made.value is None:
+        raise MoldauError(str(_not_constructed(made, patience).message))
+    method = getattr(made.value.instance, "list_topologies", None)
+    if not callable(method):
+        raise MoldauError("the plugin has no list_topologies: it cannot tell what it holds")
+    listed = next(in_threads([method], lambda ask: list(ask()), patience, 1))
+    if listed.value is not None:
+        return listed.value
+    told = _late(patience) if listed.error is None else of_raised(listed.error)
+    raise MoldauError(f"the plugin did not tell what it holds: {told.message}")
 
 
 def _late(seconds: float) -> Verdict:

@@ -95,6 +95,18 @@ class DeltaPlugin(TopologyDescriptionPlugin):
         texts = pa.table(found.read_all()).column(0).to_pylist()
         return json.loads(texts[0]) if texts and texts[0] is not None else None
 
+    def list_topologies(self) -> list[tuple[str, int]]:
+        import pyarrow as pa
+        from deltalake import QueryBuilder
+
+        found = QueryBuilder().register("descriptions", self._table())
+        rows = found.execute(
+            "select group_id, topology_epoch from descriptions "
+            f"where cluster_id = {_text(self._cluster_id)}"
+        )
+        columns = (column.to_pylist() for column in pa.table(rows.read_all()).columns)
+        return list(zip(*columns, strict=True))
+
     def _table(self) -> DeltaTable:
         """The table at its latest version; made anew where there is none."""
         from deltalake import DeltaTable

@@ -79,6 +79,16 @@ class DirectoryPlugin(TopologyDescriptionPlugin):
                 return stored["description"] if is_asked else None
         return None
 
+    def list_topologies(self) -> list[tuple[str, int]]:
+        held: dict[str, int] = {}
+        for folder in sorted(self._former_folders):
+            for name in sorted(self._names_in(folder)):
+                stored = self._read(f"{folder}/{name}") if name.endswith(".json") else None
+                group_id = stored and stored.get("group_id")
+                if stored and group_id and self._is_of(stored, group_id):
+                    held[group_id] = stored["topology_epoch"]
+        return list(held.items())
+
     def _file(self, group_id: str) -> str:
         return f"{self._folder}/{file_name(group_id)}.json"
 

@@ -13,6 +13,8 @@ What a plugin may have beside them:
 * `delete_topologies(group_ids: Sequence[str]) -> Mapping[str, Exception] | None`, likewise.
   Both give the failures by group id; None or nothing in it = all went well, to raise = all failed
   the same way.
+* `list_topologies() -> Iterable[tuple[str, int]]`, each `(group_id, topology_epoch)` that it has,
+  for `moldau topology left-overs`.
 * `public_options`, a tuple of the options that are no secrets. Of every other one only the keys are
   stored and shown, and its texts are taken out of what the plugin says; of a public URL neither
   user, values of the query nor fragment are told.

@@ -26,7 +26,7 @@ def apply(session: Session, run: Run) -> None:
     """
     kind = kinds()[run.kind]
     clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
-    has_work = not kind.acts_on or any(run.counts.get(name) for name in kind.acts_on)
+    has_work = kind.always_applies or any(run.counts.get(name) for name in kind.acts_on)
     if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
         return
     with carrying_on(session, run, clusters) as carry_on:

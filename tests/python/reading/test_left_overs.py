@@ -1,0 +1,112 @@
+"""`moldau topology left-overs`: what a plugin holds though no live group vouches for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from deltalake import DeltaTable, write_deltalake
+
+from moldau.cli import moldau
+from moldau.plugins.delta import DeltaPlugin
+from moldau.plugins.directory import DirectoryPlugin
+from moldau.warehouse.create import create
+
+SETTINGS = """
+clusters:
+  own: {{authority: moldau, plugin: {{name: delta}}}}
+  files: {{authority: moldau, plugin: {{name: directory, path: {path}}}}}
+"""
+HTTP = "  http: {authority: moldau, plugin: {name: webhook, url: 'http://127.0.0.1:1/'}}\n"
+STORED = {"kept": 3, "uncertain": -2, "nothing": -1, "other": 4, "deleted": -1, "classic": -1}
+LEFT = [
+    ("classic", None, "GROUP_GONE"),
+    ("deleted", None, "GROUP_GONE"),
+    ("no group's \\ name", None, "GROUP_GONE"),
+    ("nothing", -1, "NOTHING_STORED"),
+    ("other", 4, "EPOCH_DIFFERS"),
+]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    warehouse = tmp_path / "warehouse"
+    create(warehouse)
+    table = DeltaTable(warehouse / "state" / "groups")
+    fields = json.loads(table.schema().to_json())["fields"]
+    empty = {"string": "", "integer": 0, "long": 0, "boolean": True}
+    common: dict[str, Any] = {
+        f["name"]: None if f["nullable"] else empty[f["type"]] for f in fields
+    }
+    rows = [
+        common
+        | {
+            "cluster_id": cluster,
+            "group_id": name,
+            "group_type": "classic" if name == "classic" else "streams",
+            "group_state": "DEAD" if name == "deleted" else "EMPTY",
+            "is_deleted": name == "deleted",
+            "stored_description_topology_epoch": epoch,
+        }
+        for cluster in ("own", "files")
+        for name, epoch in STORED.items()
+    ]
+    import pyarrow as pa
+
+    schema = pa.schema(table.schema().to_arrow())
+    write_deltalake(table, pa.Table.from_pylist(rows, schema=schema), mode="append")
+    delta, directory = DeltaPlugin(), DirectoryPlugin(str(tmp_path / "files"))
+    for cluster, plugin in (("own", delta), ("files", directory)):
+        plugin.open(cluster, warehouse, tmp_path)
+        for name in [*STORED, "no group's \\ name"]:
+            plugin.set_topology(name, 3, {})
+    file = tmp_path / "moldau.yml"
+    file.write_text(SETTINGS.format(path=tmp_path / "files"))
+    return file
+
+
+def ask(config: Path, *words: str) -> Result:
+    where = ["--config", str(config), "--warehouse", str(config.parent / "warehouse")]
+    command = ["topology", "left-overs", "--format", "json", *words, *where]
+    return CliRunner().invoke(moldau, command, standalone_mode=False)
+
+
+def test_what_no_group_vouches_for_is_listed_and_nothing_is_touched(config: Path) -> None:
+    for _ in range(2):
+        result = ask(config)
+        assert result.return_value == 0, result.output
+        found = json.loads(result.stdout)
+        for cluster in ("own", "files"):
+            told = [
+                (row["group_id"], row["stored_epoch"], row["reason_code"])
+                for row in found
+                if row["cluster_id"] == cluster
+            ]
+            assert told == LEFT
+
+
+@pytest.mark.parametrize("cluster", ["own", "files"])
+def test_they_are_deleted_and_the_calls_are_recorded(config: Path, cluster: str) -> None:
+    result = ask(config, "--execute", "--cluster", cluster)
+    assert result.return_value == 0, result.output
+    assert [row["outcome"] for row in json.loads(result.stdout)] == ["success"] * len(LEFT)
+    assert json.loads(ask(config, "--cluster", cluster).stdout) == []
+    calls = DeltaTable(config.parent / "warehouse" / "history" / "plugin_calls").to_pyarrow_table()
+    assert sorted(calls["group_id"].to_pylist()) == [name for name, _, _ in LEFT]
+    runs = DeltaTable(config.parent / "warehouse" / "state" / "runs").to_pyarrow_table()
+    [run] = [row for row in runs.to_pylist() if row["kind"] == "leftovers"]
+    assert dict(run["counts"]) == {"deletes_success": len(LEFT)}
+    assert set(calls["run_id"].to_pylist()) == {run["run_id"]}
+
+
+def test_a_plugin_that_cannot_tell_is_named(config: Path) -> None:
+    config.write_text(config.read_text() + HTTP)
+    result = ask(config)
+    assert result.return_value == 2
+    assert "http: the plugin has no list_topologies" in result.stderr
+    assert len(json.loads(result.stdout)) == 2 * len(LEFT)
+    assert "no list_topologies" in str(ask(config, "--cluster", "http").exception)
+    assert "no plugin of moldau's" in str(ask(config, "--cluster", "nowhere").exception)
