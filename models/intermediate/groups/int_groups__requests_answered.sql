@@ -26,7 +26,7 @@ requests_answered as (
 
     select
         requests_handled.*,
-        parameters.is_dry_run,
+        parameters.is_dry_run or not parameters.is_open as is_dry_run,
         reasons.decision
 
     from requests_handled
