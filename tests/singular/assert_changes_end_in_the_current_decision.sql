@@ -1,4 +1,5 @@
--- The last recorded change of a subject is the decision that stands.
+-- The last recorded change of a subject is the decision that stands; a request
+-- is decided once, and its row is all that there is to tell.
 with
 
 last_changes as (
@@ -29,4 +30,11 @@ left join last_changes
         decisions.cluster_id = last_changes.cluster_id
         and decisions.subject = last_changes.subject
 
-where not decisions.reason_code <=> last_changes.reason_code
+where
+    not decisions.reason_code <=> last_changes.reason_code
+    and decisions.decision_table not in (
+        'heartbeat_gates',
+        'topology_push_results',
+        'group_deletion_results',
+        'classic_join_results'
+    )
