@@ -168,7 +168,7 @@ end
 
 {% macro error_code() -%}
 case
-    when reason in ('REQUIRED', 'STORED', 'DELETED', 'CONVERTED') or r.request_kind = 'heartbeat' then 'NONE'
+    when reason in ('STORED', 'DELETED', 'CONVERTED') or r.request_kind = 'heartbeat' then 'NONE'
     when reason = 'NOT_AUTHORIZED' then r.authorization_error
     when reason = 'COORDINATOR_NOT_ACTIVE' then 'COORDINATOR_NOT_AVAILABLE'
     when reason = 'NO_PLUGIN' then 'UNSUPPORTED_VERSION'

@@ -8,7 +8,9 @@ import dataclasses
 import itertools
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,26 @@ def dying_at(point: str) -> Iterator[None]:
         patch.setenv(faults.VARIABLE, point)
         patch.setattr(faults, "die", die)
         yield
+
+
+def while_called(waiting: Sequence[Path], change: Callable[[], None]) -> threading.Thread:
+    """Another writer: changes something while calls of the plugin `scripted` are in progress.
+
+    `waiting`: `<its folder>/<group>` of each call that waits for the change.
+    """
+
+    def write() -> None:
+        deadline = time.monotonic() + 120
+        while not all(place.with_name(f"{place.name}.called").exists() for place in waiting):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        change()
+        for place in waiting:
+            place.with_name(f"{place.name}.go").touch()
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    return thread
 
 
 def rows(session: Session, statement: str, at_ms: int | None = None) -> list[tuple[Any, ...]]:

@@ -24,19 +24,7 @@ requests_answered as (
 group_deletion_results as (
 
     select
-        cluster_id,
-        group_id,
-        request_id,
-        run_id,
-        ruleset,
-        decision,
-        reason_code,
-        cast(null as string) as previous_decision,
-        cast(null as string) as previous_reason_code,
-        run_id as changed_in_run_id,
-        decided_at_ms,
-        is_dry_run,
-        received_at_ms,
+        {{ request_decision_columns() }},
         error_code,
         message as error_message,
         call_id,

@@ -24,20 +24,8 @@ requests_answered as (
 heartbeat_gates as (
 
     select
-        cluster_id,
-        request_id,
-        run_id,
-        ruleset,
-        decision,
-        reason_code,
-        cast(null as string) as previous_decision,
-        cast(null as string) as previous_reason_code,
-        run_id as changed_in_run_id,
-        decided_at_ms,
-        is_dry_run,
-        group_id,
+        {{ request_decision_columns() }},
         member_id,
-        received_at_ms,
         decision = 'required' as topology_description_required,
         topology_epoch as current_topology_epoch,
         stored_epoch_before as stored_description_topology_epoch,

@@ -30,6 +30,8 @@ request_decisions_gathered as (
         'groups' as domain,
         'heartbeat_gates' as decision_table,
         concat('heartbeat ', request_id) as subject,
+        'heartbeat' as request_kind,
+        {{ request_columns() }},
         {{ decision_columns() }}
 
     from heartbeat_gates
@@ -40,6 +42,8 @@ request_decisions_gathered as (
         'groups' as domain,
         'topology_push_results' as decision_table,
         concat('push ', request_id) as subject,
+        'push' as request_kind,
+        {{ request_columns() }},
         {{ decision_columns() }}
 
     from topology_push_results
@@ -50,6 +54,8 @@ request_decisions_gathered as (
         'groups' as domain,
         'group_deletion_results' as decision_table,
         concat('deletion ', request_id, ' ', group_id) as subject,
+        'deletion' as request_kind,
+        {{ request_columns() }},
         {{ decision_columns() }}
 
     from group_deletion_results
@@ -60,6 +66,8 @@ request_decisions_gathered as (
         'groups' as domain,
         'classic_join_results' as decision_table,
         concat('join ', request_id) as subject,
+        'join' as request_kind,
+        {{ request_columns() }},
         {{ decision_columns() }}
 
     from classic_join_results

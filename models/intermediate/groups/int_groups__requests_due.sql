@@ -136,7 +136,6 @@ groups_due as (
         clusters.run_id,
         clusters.ruleset,
         clusters.decided_at_ms,
-        clusters.is_applied,
         clusters.has_plugin,
         clusters.uses_uncertain_epoch,
         clusters.tells_plugin_messages,

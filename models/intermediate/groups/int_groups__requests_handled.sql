@@ -14,8 +14,6 @@ groups_handled as (
         run_id,
         ruleset,
         decided_at_ms,
-        is_applied,
-        has_plugin,
         uses_uncertain_epoch,
         topology_epoch,
         aggregate(
@@ -42,15 +40,7 @@ groups_handled as (
 answers_placed as (
 
     select
-        cluster_id,
-        group_id,
-        run_id,
-        ruleset,
-        decided_at_ms,
-        is_applied,
-        has_plugin,
-        uses_uncertain_epoch,
-        topology_epoch,
+        * except (answers),
         posexplode(answers) as (place, answer)
 
     from groups_handled
@@ -65,8 +55,6 @@ requests_handled as (
         run_id,
         ruleset,
         decided_at_ms,
-        is_applied,
-        has_plugin,
         uses_uncertain_epoch,
         topology_epoch,
         place,

@@ -52,20 +52,13 @@ requests_unanswered as (
         requests.*,
         clusters.run_id,
         clusters.is_applied,
-        left(
-            sha2(
-                concat_ws(
-                    '\n',
-                    clusters.run_id,
-                    clusters.cluster_id,
-                    requests.request_kind,
-                    requests.request_id,
-                    requests.group_id
-                ),
-                256
-            ),
-            32
-        ) as call_id
+        {{ call_id(
+            'clusters.run_id',
+            'clusters.cluster_id',
+            'requests.request_kind',
+            'requests.request_id',
+            'requests.group_id'
+        ) }} as call_id
 
     from requests
 

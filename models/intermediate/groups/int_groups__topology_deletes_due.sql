@@ -55,12 +55,7 @@ deletes_chosen as (
 deletes_due as (
 
     select
-        left(
-            sha2(
-                concat_ws('\n', run_id, cluster_id, group_id, 'delete'), 256
-            ),
-            32
-        ) as call_id,
+        {{ call_id('run_id', 'cluster_id', 'group_id', "'delete'") }} as call_id,
         run_id,
         cluster_id,
         group_id,

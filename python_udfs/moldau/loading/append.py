@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
 from moldau.records import families
+from moldau.warehouse.append import append
 from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.damage import open_table
@@ -122,7 +123,7 @@ def append_decoded(warehouse: Path, staged: Staged) -> None:
             f"select {', '.join(_POSITION.values())}, record_key, record_value from t "
             f"where {mine} and topic_name in ({wanted})",
         )
-        _write(warehouse, decoded.table, (_decode(decoded, batch) for batch in records))
+        append(warehouse, decoded.table, (_decode(decoded, batch) for batch in records))
 
 
 def _decode(decoded: Topics, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -157,18 +158,8 @@ def _append(connection: DuckDBPyConnection, rows: str, warehouse: Path, staged: 
         found = connection.sql(
             f"select {names} from (select *, {columns} from ({rows}))", params=given
         )
-        _write(warehouse, table, found.to_arrow_reader(_AT_ONCE))
+        append(warehouse, table, found.to_arrow_reader(_AT_ONCE))
     return int(count)
-
-
-def _write(warehouse: Path, table: str, batches: Iterable[pa.RecordBatch]) -> None:
-    """One Delta commit; Delta holds the rows against the table's checks."""
-    from deltalake import write_deltalake
-
-    opened = open_table(warehouse.joinpath(*table.split(".")))
-    schema = pa.schema(opened.schema().to_arrow())
-    suited = (batch.select(schema.names).cast(schema) for batch in batches)
-    write_deltalake(opened, pa.RecordBatchReader.from_batches(schema, suited), mode="append")
 
 
 def _reach(connection: DuckDBPyConnection, key: Sequence[str], staged: Staged) -> str:

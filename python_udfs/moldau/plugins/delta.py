@@ -84,28 +84,27 @@ class DeltaPlugin(TopologyDescriptionPlugin):
         _again_on_conflict(merge)
 
     def get_topology(self, group_id: str, topology_epoch: int) -> Any:
+        found = self._held(
+            "description",
+            f"group_id = {_text(group_id)} and topology_epoch = {int(topology_epoch)}",
+        )
+        return json.loads(found[0][0]) if found and found[0][0] is not None else None
+
+    def list_topologies(self) -> list[tuple[str, int]]:
+        return self._held("group_id, topology_epoch")
+
+    def _held(self, columns: str, condition: str = "true") -> list[tuple[Any, ...]]:
+        """What the table has of the cluster."""
         import pyarrow as pa
         from deltalake import QueryBuilder
 
         query = QueryBuilder().register("descriptions", self._table())
         found = query.execute(
-            f"select description from descriptions where cluster_id = {_text(self._cluster_id)} "
-            f"and group_id = {_text(group_id)} and topology_epoch = {int(topology_epoch)}"
+            f"select {columns} from descriptions "
+            f"where cluster_id = {_text(self._cluster_id)} and {condition}"
         )
-        texts = pa.table(found.read_all()).column(0).to_pylist()
-        return json.loads(texts[0]) if texts and texts[0] is not None else None
-
-    def list_topologies(self) -> list[tuple[str, int]]:
-        import pyarrow as pa
-        from deltalake import QueryBuilder
-
-        found = QueryBuilder().register("descriptions", self._table())
-        rows = found.execute(
-            "select group_id, topology_epoch from descriptions "
-            f"where cluster_id = {_text(self._cluster_id)}"
-        )
-        columns = (column.to_pylist() for column in pa.table(rows.read_all()).columns)
-        return list(zip(*columns, strict=True))
+        told = [column.to_pylist() for column in pa.table(found.read_all()).columns]
+        return list(zip(*told, strict=True))
 
     def _table(self) -> DeltaTable:
         """The table at its latest version; made anew where there is none."""

@@ -70,7 +70,7 @@ def _journal(session: Session, run: Run) -> Path:
 
 
 def _is_owed(session: Session, run: Run) -> bool:
-    """Whether anything was loaded since the last run of this kind, or the settings changed."""
+    """Whether anything was loaded since the last run of this kind."""
     done = ask_rows(
         session.warehouse,
         "state.runs",
@@ -80,31 +80,33 @@ def _is_owed(session: Session, run: Run) -> bool:
     last = min(max((one for one, of in done if name in of), default="") for name in run.cluster_ids)
     names = [model.name for model in session.models("decide", run.kind)]
     raw = [name for name in tables_under(names, session.warehouse) if name.startswith("raw.")]
-    return bool(settings_models(session, run)) or any(
-        has_rows(session.warehouse, table, f"run_id > {sql_text(last)}") for table in raw
-    )
+    return any(has_rows(session.warehouse, table, f"run_id > {sql_text(last)}") for table in raw)
 
 
-def _note(session: Session, run: Run) -> Path:
+def _note(session: Session, run: Run) -> None:
     """Note on disk how far the run is, for the command after one that is killed."""
-    journal = _journal(session, run)
-    write_note(journal, run)
-    return journal
+    write_note(_journal(session, run), run)
 
 
 def _finish(session: Session, run: Run) -> None:
     """Decide, apply, write the run's row; a stage that has nothing to do is left out."""
-    if kinds()[run.kind].decides_once and not run.is_decided and not _is_owed(session, run):
+    settings = [] if run.is_decided else settings_models(session, run)
+    is_due = run.is_decided or settings or not kinds()[run.kind].decides_once
+    if is_due or _is_owed(session, run):
+        _carry_out(session, run, settings)
+    else:
         run.counts = {"decided": 0}
-        close_run(session, run)
-        _journal(session, run).unlink()
-        return
+    close_run(session, run)
+    _journal(session, run).unlink()
+
+
+def _carry_out(session: Session, run: Run, settings: list[str]) -> None:
+    """`settings`: the model that records them, if they are others than those in force."""
     open_run(session, run)
     if not run.is_decided:
         models = session.models("decide", run.kind)
         read = versions_read(session, [model.name for model in models if model.decides])
         names = [model.name for model in models]
-        settings = settings_models(session, run)
         call(session, run)
         session.run_models(*settings, *names)
         run.has_changes = False
@@ -114,15 +116,13 @@ def _finish(session: Session, run: Run) -> None:
         run.is_decided = True
         note_standstills(session, run, read, decided)
     # decided once: what is applied changes the state that the decisions were made on
-    journal = _note(session, run)
+    _note(session, run)
     die_at("after_decide")
     apply(session, run)
     if run.has_changes:  # an earlier version noted a run before it recorded them
         models = session.models("decide", run.kind)
         session.run_models(*(model.name for model in models if not model.decides))
     die_at("before_run_row")
-    close_run(session, run)
-    journal.unlink()
 
 
 def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:

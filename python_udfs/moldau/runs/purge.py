@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from moldau.plugins.calls import Call, Outcome, make_calls
 from moldau.plugins.registry import make_plugin
 from moldau.sessions.run import Run, close_run, next_run_id, now_ms
-from moldau.warehouse.damage import open_table
+from moldau.warehouse.append import append
 
 if TYPE_CHECKING:
     from moldau.reading.left_overs import LeftOver
@@ -53,10 +53,7 @@ def _call_id(run: Run, one: LeftOver) -> str:
 
 def _record(session: Session, run: Run, outcomes: dict[LeftOver, Outcome]) -> None:
     import pyarrow as pa
-    from deltalake import write_deltalake
 
-    table = open_table(session.warehouse / "history" / "plugin_calls")
-    schema = pa.schema(table.schema().to_arrow())
     rows = [
         {
             "call_id": outcome.call_id,
@@ -72,4 +69,4 @@ def _record(session: Session, run: Run, outcomes: dict[LeftOver, Outcome]) -> No
         }
         for one, outcome in outcomes.items()
     ]
-    write_deltalake(table, pa.Table.from_pylist(rows, schema=schema), mode="append")
+    append(session.warehouse, "history.plugin_calls", [pa.RecordBatch.from_pylist(rows)])

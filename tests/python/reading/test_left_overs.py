@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from deltalake import DeltaTable, write_deltalake
+from conftest import Write
+from deltalake import DeltaTable
 
 from moldau.cli import moldau
 from moldau.plugins.delta import DeltaPlugin
@@ -32,18 +32,10 @@ LEFT = [
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
-    warehouse = tmp_path / "warehouse"
+def config(tmp_path: Path, warehouse: Path, write: Write) -> Path:
     create(warehouse)
-    table = DeltaTable(warehouse / "state" / "groups")
-    fields = json.loads(table.schema().to_json())["fields"]
-    empty = {"string": "", "integer": 0, "long": 0, "boolean": True}
-    common: dict[str, Any] = {
-        f["name"]: None if f["nullable"] else empty[f["type"]] for f in fields
-    }
     rows = [
-        common
-        | {
+        {
             "cluster_id": cluster,
             "group_id": name,
             "group_type": "classic" if name == "classic" else "streams",
@@ -54,10 +46,7 @@ def config(tmp_path: Path) -> Path:
         for cluster in ("own", "files")
         for name, epoch in STORED.items()
     ]
-    import pyarrow as pa
-
-    schema = pa.schema(table.schema().to_arrow())
-    write_deltalake(table, pa.Table.from_pylist(rows, schema=schema), mode="append")
+    write("state.groups", *rows)
     delta, directory = DeltaPlugin(), DirectoryPlugin(str(tmp_path / "files"))
     for cluster, plugin in (("own", delta), ("files", directory)):
         plugin.open(cluster, warehouse, tmp_path)

@@ -7,13 +7,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import dying_at, fold_records, rows, with_clusters
+from spark_support import dying_at, fold_records, rows, while_called, with_clusters
 
 from moldau.engine.literals import literal
 from moldau.runs.decide import decide, finish_interrupted_runs
@@ -72,24 +71,6 @@ def epochs(session: Session, cluster: str) -> dict[str, int]:
     return dict(rows(session, f"{statement} where cluster_id = '{cluster}'"))
 
 
-def while_called(folders: dict[str, Path], change: Callable[[], None]) -> threading.Thread:
-    """Another writer: changes the `wait-` groups while their calls are in progress."""
-    waiting = [f / g for f in folders.values() for g in GROUPS if g.startswith("wait")]
-
-    def write() -> None:
-        deadline = time.monotonic() + 120
-        while not all(place.with_name(f"{place.name}.called").exists() for place in waiting):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        change()
-        for place in waiting:
-            place.with_name(f"{place.name}.go").touch()
-
-    thread = threading.Thread(target=write, daemon=True)
-    thread.start()
-    return thread
-
-
 @pytest.fixture(scope="module")
 def cycled(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """One cycle over three clusters of the same groups, and another after the plugin healed."""
@@ -98,7 +79,8 @@ def cycled(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
         session, {name: moldau_yml(folders[name], RULE_SETS[name]) for name in RULE_SETS}
     )
     fold_records(session, {name: log_of(GROUPS).records for name in RULE_SETS})
-    thread = while_called(folders, lambda: move(session))
+    waiting = [f / g for f in folders.values() for g in GROUPS if g.startswith("wait")]
+    thread = while_called(waiting, lambda: move(session))
     first = decide(session, "cycle", list(RULE_SETS), AT_MS, is_dry_run=False)
     thread.join(timeout=60)
     told: Told = {"session": session, "run": first}

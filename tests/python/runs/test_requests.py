@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import dying_at, fold_records, fresh, mart, rows, statements, with_clusters
+from spark_support import (
+    dying_at,
+    fold_records,
+    fresh,
+    mart,
+    rows,
+    statements,
+    while_called,
+    with_clusters,
+)
 
 from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
@@ -168,27 +175,6 @@ def before(charged: Session) -> Run:
     return decide(charged, "requests", [*RULE_SETS, "rq-broker"], AT_MS, is_dry_run=True)
 
 
-def let_go(session: Session, folder: Path) -> threading.Thread:
-    """Another writer clears the epoch of `wait-raced` while its push is under way."""
-    places = [folder / cluster / "wait-raced" for cluster in RULE_SETS]
-
-    def write() -> None:
-        deadline = time.monotonic() + 120
-        while not all(place.with_name("wait-raced.called").exists() for place in places):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        session.spark.sql(
-            "update state.groups set stored_description_topology_epoch = -1 "
-            "where cluster_id = 'rq-v3' and group_id = 'wait-raced'"
-        )
-        for place in places:
-            place.with_name("wait-raced.go").touch()
-
-    thread = threading.Thread(target=write, daemon=True)
-    thread.start()
-    return thread
-
-
 @pytest.fixture(scope="module")
 def run(charged: Session, folder: Path, before: Run) -> Run:
     assert backoffs_of(charged, "rq-v1") == {}
@@ -196,7 +182,12 @@ def run(charged: Session, folder: Path, before: Run) -> Run:
     assert (
         rows(charged, f"select * from history.plugin_calls where run_id = '{before.run_id}'") == []
     )
-    thread = let_go(charged, folder)
+    cleared = (
+        "update state.groups set stored_description_topology_epoch = -1 "
+        "where cluster_id = 'rq-v3' and group_id = 'wait-raced'"
+    )
+    waiting = [folder / cluster / "wait-raced" for cluster in RULE_SETS]
+    thread = while_called(waiting, lambda: charged.spark.sql(cleared))
     run = decide(charged, "requests", [*RULE_SETS, "rq-broker"], AT_MS, is_dry_run=False)
     thread.join()
     return run

@@ -38,82 +38,26 @@ unloads as (
 
 ),
 
-heartbeat_gates as (
-
-    select * from {{ ref('int_groups__heartbeat_gates_decided') }}
-
-),
-
-topology_push_results as (
-
-    select * from {{ ref('int_groups__topology_push_results_decided') }}
-
-),
-
-group_deletion_results as (
-
-    select * from {{ ref('int_groups__group_deletion_results_decided') }}
-
-),
-
-classic_join_results as (
-
-    select * from {{ ref('int_groups__classic_join_results_decided') }}
-
-),
-
 results as (
 
-    select
-        cluster_id,
-        group_id,
-        run_id,
-        struct(received_at_ms, request_id, 'heartbeat') as place,
-        backoff
-
-    from heartbeat_gates
-
-    union all
-
-    select
-        cluster_id,
-        group_id,
-        run_id,
-        struct(received_at_ms, request_id, 'push') as place,
-        backoff
-
-    from topology_push_results
-
-    union all
-
-    select
-        cluster_id,
-        group_id,
-        run_id,
-        struct(received_at_ms, request_id, 'deletion') as place,
-        backoff
-
-    from group_deletion_results
-
-    union all
-
-    select
-        cluster_id,
-        group_id,
-        run_id,
-        struct(received_at_ms, request_id, 'join') as place,
-        backoff
-
-    from classic_join_results
+    select * from {{ ref('int_groups__request_decisions_gathered') }}
 
 ),
 
+{# as the run's last request of the group left it #}
 backoffs_left as (
 
     select
         results.cluster_id,
         results.group_id,
-        max_by(struct(results.backoff), results.place).backoff as backoff
+        max_by(
+            struct(results.backoff),
+            struct(
+                results.received_at_ms,
+                results.request_id,
+                results.request_kind
+            )
+        ).backoff as backoff
 
     from results
 
@@ -125,7 +69,7 @@ backoffs_left as (
 
 ),
 
-{# as the run's last request of the group left it, else as it was #}
+{# else as it was #}
 backoffs_now as (
 
     select
