@@ -144,19 +144,33 @@ def gates_in_polars(warehouse: Path, run: str) -> int:
         "cluster_id", "group_id", "topology_epoch", "stored_description_topology_epoch",
         "failed_description_topology_epoch",
     )  # fmt: skip
+    backoffs = polars.scan_delta(str(warehouse / "state" / "topology_backoffs")).select(
+        "cluster_id", "group_id", "attempts", "next_attempt_at_ms"
+    )
     rows = (
         given.join(groups, on=["cluster_id", "group_id"])
+        .join(backoffs, on=["cluster_id", "group_id"], how="left")
         .sort("group_id", "received_at_ms", "request_id")
         .select(
             "group_id", "received_at_ms", "jitter", "topology_epoch",
             "stored_description_topology_epoch", "failed_description_topology_epoch",
+            polars.col("attempts").fill_null(-1), polars.col("next_attempt_at_ms").fill_null(0),
         )
         .collect()
     )  # fmt: skip
     asked, group_before, until, attempts = 0, None, 0, 0
-    for group, at_ms, jitter, current, stored, failed in rows.iter_rows():
+    for (
+        group,
+        at_ms,
+        jitter,
+        current,
+        stored,
+        failed,
+        attempts_before,
+        until_before,
+    ) in rows.iter_rows():
         if group != group_before:
-            group_before, until, attempts = group, 0, -1
+            group_before, until, attempts = group, until_before, attempts_before
         if current >= 0 and current not in (stored, failed) and at_ms >= until:
             asked, attempts = asked + 1, attempts + 1
             until = at_ms + min(int(jitter * 30_000 * 2 ** min(attempts, 6.9)), 3_600_000)
