@@ -146,12 +146,17 @@ class Handled:
     rounds: int
 
 
+def schema_of(model: str) -> dict[str, str]:
+    """Columns of a model of `intermediate/groups` and their types."""
+    told = yaml.safe_load((ROOT / f"models/intermediate/groups/{model}.yml").read_text())
+    return {c["name"]: c["data_type"] for c in told["models"][0]["columns"]}
+
+
 def handle(session: Session, groups: Sequence[Group]) -> Handled:
     """Put the groups' requests to the models; calls are made round by round, as by a run."""
     open_run(session, Run("00000000-requests", "requests", ["c"], 0, is_dry_run=True))
     session.make_views(HANDLED)
-    told = yaml.safe_load((ROOT / f"models/intermediate/groups/{DUE}.yml").read_text())
-    columns = {c["name"]: c["data_type"] for c in told["models"][0]["columns"]}
+    columns = schema_of(DUE)
     schema = ", ".join(f"{name} {kind}" for name, kind in columns.items())
     outcomes: dict[str, tuple[Outcome, str | None]] = {}
     calls: dict[str, list[tuple[str, str]]] = {group.group_id: [] for group in groups}

@@ -34,15 +34,11 @@ deletion_results as (
 
     select * from {{ ref('int_groups__group_deletion_results_decided') }}
 
-    where decision = 'deleted'
-
 ),
 
 join_results as (
 
     select * from {{ ref('int_groups__classic_join_results_decided') }}
-
-    where decision = 'converted'
 
 ),
 
@@ -77,12 +73,12 @@ results as (
         cluster_id,
         group_id,
         run_id,
-        'delete_groups' as removed_by,
+        if(decision = 'deleted', 'delete_groups', null) as removed_by,
         call_id,
         struct(received_at_ms, request_id) as place,
         cast(null as int) as stored_epoch_after,
         cast(null as int) as failed_epoch_after,
-        true as is_written
+        decision = 'deleted' as is_written
 
     from deletion_results
 
@@ -92,12 +88,12 @@ results as (
         cluster_id,
         group_id,
         run_id,
-        'classic_join' as removed_by,
+        if(decision = 'converted', 'classic_join', null) as removed_by,
         call_id,
         struct(received_at_ms, request_id) as place,
         cast(null as int) as stored_epoch_after,
         cast(null as int) as failed_epoch_after,
-        true as is_written
+        decision = 'converted' as is_written
 
     from join_results
 
@@ -134,8 +130,9 @@ groups_settled as (
         results.run_id,
         clusters.uses_uncertain_epoch
 
-    {# a call that failed leaves the epochs as they are #}
-    having bool_or(results.is_written)
+    {# a call that failed leaves the epochs as they are; one that succeeded is
+       settled though a member came back meanwhile and the group stays #}
+    having bool_or(results.is_written) or needs_finalise
 
 )
 
