@@ -24,7 +24,8 @@ plugin_calls_made as (
         outcome,
         message,
         started_at_ms,
-        finished_at_ms
+        finished_at_ms,
+        withheld_message
 
     from plugin_calls
 

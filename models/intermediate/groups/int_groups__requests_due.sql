@@ -96,12 +96,18 @@ groups_asked as (
                     requests.call_id,
                     if(requests.is_applied, calls.outcome, 'success')
                         as outcome,
-                    calls.message
+                    if(
+                        clusters.tells_plugin_messages,
+                        coalesce(calls.withheld_message, calls.message),
+                        calls.message
+                    ) as message
                 )
             )
         ) as requests
 
     from requests
+
+    inner join clusters using (cluster_id)
 
     left join members using (cluster_id, group_id, member_id)
 

@@ -18,7 +18,8 @@ renamed as (
         outcome,
         message,
         started_at_ms,
-        finished_at_ms
+        finished_at_ms,
+        withheld_message
 
     from plugin_calls
 

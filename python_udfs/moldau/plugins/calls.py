@@ -183,4 +183,5 @@ def _not_constructed(made: Ended[Any, _Plugin], seconds: float) -> Verdict:
 def _outcome(call: Call, verdict: Verdict, ended: Ended[Any, Any]) -> Outcome:
     cut = verdict.cut()
     finished = max(ended.finished_at_ms, ended.started_at_ms)
-    return Outcome(call.call_id, cut.outcome, cut.message, ended.started_at_ms, finished)
+    times = (ended.started_at_ms, finished)
+    return Outcome(call.call_id, cut.outcome, cut.message, *times, cut.withheld)

@@ -26,14 +26,18 @@ class Call:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a call ended; `message` is None for a success and never empty."""
+    """How a call ended; `message` is None for a success and never empty.
+
+    `withheld`: the plugin's own words, where Kafka says something general in their place.
+    """
 
     outcome: Ending
     message: str | None = None
+    withheld: str | None = None
 
     def cut(self) -> Verdict:
-        message = self.message and self.message[:_LONGEST_MESSAGE]
-        return Verdict(self.outcome, message or None)
+        texts = (text and text[:_LONGEST_MESSAGE] for text in (self.message, self.withheld))
+        return Verdict(self.outcome, *(text or None for text in texts))
 
 
 SUCCESS = Verdict("success")
@@ -48,6 +52,7 @@ class Outcome:
     message: str | None
     started_at_ms: int
     finished_at_ms: int
+    withheld_message: str | None = None
 
 
 def now_ms() -> int:

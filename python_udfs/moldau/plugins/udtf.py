@@ -2,10 +2,10 @@
 
 Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch, and may have a
 description (JSON) and a turn: those of a later one are called after all of the earlier ones. Each
-comes back once with outcome, message, started_at_ms and finished_at_ms. Run it in one append, with
-task retries and speculation off (both are, in local mode): Spark then calls once and records what
-it called. When a plugin ends the process, run it again with the same journal: what was under way
-has failed.
+comes back once with outcome, message, started_at_ms, finished_at_ms and withheld_message. Run it
+in one append, with task retries and speculation off (both are, in local mode): Spark then calls
+once and records what it called. When a plugin ends the process, run it again with the same journal:
+what was under way has failed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RETURNS = (
     "call_id string, run_id string, cluster_id string, group_id string, operation string, "
     "topology_epoch int, outcome string, message string, started_at_ms bigint, "
-    "finished_at_ms bigint"
+    "finished_at_ms bigint, withheld_message string"
 )
 _CLUSTERS_AT_ONCE = 4
 _plugins: dict[str, Any] = {}  # one instance per cluster and worker process
@@ -135,7 +135,9 @@ def _without_secrets(answers: Iterator[Outcome], spec: PluginSpec) -> Iterator[O
     for answer in answers:
         if secrets is None:  # not before: the plugin's module is loaded while it is constructed
             secrets = secrets_of(spec)
-        yield dataclasses.replace(answer, message=without(secrets, answer.message))
+        texts = (answer.message, answer.withheld_message)
+        message, withheld = (without(secrets, text) for text in texts)
+        yield dataclasses.replace(answer, message=message, withheld_message=withheld)
 
 
 def _told(row: Any, answer: Outcome) -> tuple[Any, ...]:
@@ -150,6 +152,7 @@ def _told(row: Any, answer: Outcome) -> tuple[Any, ...]:
         answer.message,
         answer.started_at_ms,
         answer.finished_at_ms,
+        answer.withheld_message,
     )
 
 

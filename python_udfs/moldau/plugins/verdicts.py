@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from moldau.plugins.futures import wait_for
@@ -24,7 +25,8 @@ def ask(method: Callable[[], Any], is_asynchronous: bool, seconds: float) -> tup
     try:
         answer = method()
     except BaseException as error:
-        return (FAILED if is_asynchronous else of_raised(error)), None
+        told = of_raised(error)
+        return (replace(FAILED, withheld=told.message) if is_asynchronous else told), None
     is_future = hasattr(answer, "add_done_callback") or hasattr(answer, "__await__")
     if not is_asynchronous:
         return (_unexpected(answer), None) if is_future else (SUCCESS, answer)

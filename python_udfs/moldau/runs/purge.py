@@ -66,6 +66,7 @@ def _record(session: Session, run: Run, outcomes: dict[LeftOver, Outcome]) -> No
             "message": outcome.message,
             "started_at_ms": outcome.started_at_ms,
             "finished_at_ms": outcome.finished_at_ms,
+            "withheld_message": outcome.withheld_message,
         }
         for one, outcome in outcomes.items()
     ]

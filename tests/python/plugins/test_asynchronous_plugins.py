@@ -57,6 +57,13 @@ async def refused() -> None:
     raise PermanentFailure("no")
 
 
+def test_what_was_raised_before_a_future_is_kept_beside_the_general_words() -> None:
+    (found,) = make_calls(Asynchronous(raising(ValueError("secret"))), [CALL], 5)
+    assert (found.message, found.withheld_message) == (GENERIC, "secret")
+    (found,) = make_calls(Asynchronous(ended(PermanentFailure("bad"))), [CALL], 5)
+    assert (found.message, found.withheld_message) == ("bad", None)
+
+
 def outcome(plugin: Any, seconds: float = 5) -> tuple[str, str | None]:
     (found,) = make_calls(plugin, [CALL], seconds)
     return found.outcome, found.message

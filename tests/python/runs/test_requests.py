@@ -31,7 +31,10 @@ RULE_SETS = {
     "rq-v2": "kip_1331_v2",
     "rq-v3": "kafka_4_4",
 }
+# their plugin gives futures, and raises before it does
+RAISING = {"rq-future-draft": "kip_1331_draft", "rq-future-v1": "kip_1331_v1"}
 POINTS = ("after_call", "after_decide", "after_clear")
+CLUSTERS = [*RULE_SETS, *RAISING, "rq-broker"]
 KILLED = {f"rq-{point}".replace("_", "-"): point for point in POINTS}
 AT_MS = 1_800_000_000_000
 
@@ -113,13 +116,19 @@ def load_all(session: Session, folder: Path, clusters: list[str]) -> None:
 
 
 def in_charge(session: Session, folder: Path, rulesets: dict[str, str]) -> Session:
+    plugins = {}
     for cluster in rulesets:
         (folder / cluster).mkdir()
+        options = f"folder: {folder / cluster}, timeout_seconds: 20"
+        plugins[cluster] = f"name: scripted, failing: fail, {options}"
+        if cluster in RAISING:
+            plugins[cluster] = f"name: replayed, {options}"
+            (folder / cluster / "results.json").write_text(json.dumps({"set live": ["throw"]}))
     return with_clusters(
         session,
         {
-            cluster: f"{{authority: moldau, ruleset: {{groups: {ruleset}}}, plugin: "
-            f"{{name: scripted, folder: {folder / cluster}, failing: fail, timeout_seconds: 20}}}}"
+            cluster: f"{{authority: moldau, ruleset: {{groups: {ruleset}}}, "
+            f"plugin: {{{plugins[cluster]}}}}}"
             for cluster, ruleset in rulesets.items()
         },
     )
@@ -162,17 +171,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def charged(session: Session, folder: Path) -> Session:
     """Clusters of every rule set with the same groups and requests, and one of a broker's own."""
-    charged = in_charge(session, folder, RULE_SETS)
+    charged = in_charge(session, folder, RULE_SETS | RAISING)
     clusters = [*RULE_SETS, "rq-broker"]
-    fold_records(charged, {cluster: log_of_groups().records for cluster in clusters})
+    fold_records(charged, {cluster: log_of_groups().records for cluster in [*clusters, *RAISING]})
     load_all(charged, folder, clusters)
+    file = folder / "raising.jsonl"
+    file.write_text(json.dumps(push("p1", "live", 1_500)) + "\n")
+    for cluster in RAISING:
+        load(charged, [file], cluster, "topology_pushes")
     return charged
 
 
 @pytest.fixture(scope="module")
 def before(charged: Session) -> Run:
     """A dry run: what it says is the same, and nothing is done."""
-    return decide(charged, "requests", [*RULE_SETS, "rq-broker"], AT_MS, is_dry_run=True)
+    return decide(charged, "requests", CLUSTERS, AT_MS, is_dry_run=True)
 
 
 @pytest.fixture(scope="module")
@@ -188,9 +201,22 @@ def run(charged: Session, folder: Path, before: Run) -> Run:
     )
     waiting = [folder / cluster / "wait-raced" for cluster in RULE_SETS]
     thread = while_called(waiting, lambda: charged.spark.sql(cleared))
-    run = decide(charged, "requests", [*RULE_SETS, "rq-broker"], AT_MS, is_dry_run=False)
+    run = decide(charged, "requests", CLUSTERS, AT_MS, is_dry_run=False)
     thread.join()
     return run
+
+
+def test_only_the_draft_tells_what_was_raised_before_a_future(charged: Session, run: Run) -> None:
+    found = rows(
+        charged,
+        "select cluster_id, outcome, error_code, error_message "
+        "from decisions.topology_push_results where cluster_id like 'rq-future-%' order by 1",
+    )
+    failed = ("permanent_failure", "STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED")
+    assert found == [
+        ("rq-future-draft", *failed, "thrown"),
+        ("rq-future-v1", *failed, "Topology description plugin failed."),
+    ]
 
 
 def test_a_dry_run_foretells_that_calls_succeed(before: Run, run: Run) -> None:

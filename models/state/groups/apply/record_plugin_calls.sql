@@ -46,7 +46,8 @@ calls_made as (
         calls_made.outcome,
         calls_made.message,
         calls_made.started_at_ms,
-        calls_made.finished_at_ms
+        calls_made.finished_at_ms,
+        calls_made.withheld_message
 
     from
         call_plugin(
