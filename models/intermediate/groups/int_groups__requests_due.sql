@@ -152,8 +152,16 @@ groups_due as (
         coalesce(state_groups.is_readable, true) as is_readable,
         if(state_groups.group_type = 'streams', state_groups.topology_epoch, -1)
             as topology_epoch,
-        coalesce(state_groups.stored_description_topology_epoch, -1)
-            as stored_epoch,
+        {# what the run wrote before it called is no part of what was there #}
+        coalesce(
+            if(
+                state_groups.epochs_written_in_run_id = clusters.run_id,
+                state_groups.stored_epoch_before_barrier,
+                null
+            ),
+            state_groups.stored_description_topology_epoch,
+            -1
+        ) as stored_epoch,
         coalesce(state_groups.failed_description_topology_epoch, -1)
             as failed_epoch,
         if(

@@ -33,7 +33,8 @@ renamed as (
         last_commit_log_offset,
         changed_in_run_id,
         epochs_written_in_run_id,
-        description_settled_in_run_id
+        description_settled_in_run_id,
+        stored_epoch_before_barrier
 
     from groups
 

@@ -37,7 +37,8 @@ def explain(
     SUBJECT is `cleanup GROUP`, `sweep GROUP`, `offset GROUP TOPIC-PARTITION`, or a group id for
     everything about the group; `tier TOPIC-PARTITION` explains a partition of tiered storage,
     `upload TOPIC-PARTITION BASE_OFFSET on BROKER` and `delete TOPIC-PARTITION SEGMENT_ID` one of
-    its segments. A group with spaces at its ends is quoted with its verb.
+    its segments; `heartbeat REQUEST`, `push REQUEST`, `join REQUEST` and `deletion REQUEST [GROUP]`
+    the answer to a request. A group with spaces at its ends is quoted with its verb.
 
     \b
     Example:

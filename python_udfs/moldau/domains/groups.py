@@ -103,9 +103,12 @@ def _coordinator_unloads() -> Shape:
 
 def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None) -> Explained:
     from moldau.reading.explain import explain_subject
+    from moldau.reading.explain_request import explain_request, request_in_words, request_rows
     from moldau.reading.explain_rows import COLUMNS, rows_of
     from moldau.reading.explain_words import in_words
 
+    if request := explain_request(warehouse, text, cluster):
+        return Explained(list(request_in_words(request)), COLUMNS, request_rows(request))
     found = explain_subject(warehouse, text, cluster)
     return Explained(list(in_words(found)), COLUMNS, rows_of(found))
 
@@ -182,7 +185,15 @@ DOMAIN = Domain(
     },
     reasoned="int_groups__decisions_reasoned",
     subjects=Subjects(
-        forms=("cleanup GROUP", "sweep GROUP", "offset GROUP TOPIC-PARTITION"),
+        forms=(
+            "cleanup GROUP",
+            "sweep GROUP",
+            "offset GROUP TOPIC-PARTITION",
+            "heartbeat REQUEST",
+            "push REQUEST",
+            "deletion REQUEST GROUP",
+            "join REQUEST",
+        ),
         explain=_explain,
         take_any_text=True,
     ),

@@ -64,6 +64,8 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
         heartbeat("h2", "live", 2_000),
         heartbeat("h3", "asked", 2_000),
         heartbeat("h4", "nobody", 2_000),
+        heartbeat("h5", "unasked", 1),
+        heartbeat("h6", "unasked", 3),
     ],
     "topology_pushes": [
         push("p1", "live", 1_500, "trans-1"),
@@ -74,6 +76,7 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
         push("p6", "it's \x00 \\ n", 4),
         push("p7", "pushed", 5, topology_description={"subtopologies": 5}),
         push("p8", "wait-raced", 6),
+        push("p9", "unasked", 2),
     ],
     "group_deletions": [
         {
@@ -95,8 +98,8 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
 
 def log_of_groups() -> Log:
     log = Log()
-    for group in ("live", "asked", "pushed", "wait-raced"):
-        log.streams(group)
+    for group in ("live", "asked", "pushed", "wait-raced", "unasked"):
+        log.streams(group, stored=3 if group == "unasked" else -1)
         log.member(group, "m", 19)
         key = encode_key("consumer_offsets", 23, {"groupId": group})
         log.add(key, encode_value("consumer_offsets", 23, 0, {"epoch": 3}))
@@ -219,6 +222,23 @@ def test_only_the_draft_tells_what_was_raised_before_a_future(charged: Session, 
     ]
 
 
+@pytest.mark.parametrize("cluster", RULE_SETS)
+def test_a_request_before_a_push_sees_what_was_stored_before_it(
+    charged: Session, run: Run, cluster: str
+) -> None:
+    """And not the uncertain epoch that this run wrote for the push."""
+    found = answers_of(charged, cluster)
+    assert found["heartbeat h5"][0] == "ALREADY_STORED"
+    assert found["heartbeat h6"][0] == "ALREADY_STORED"
+    epochs = rows(
+        charged,
+        "select request_id, stored_epoch_before, stored_epoch_after "
+        "from decisions.topology_push_results "
+        f"where cluster_id = '{cluster}' and request_id in ('p3', 'p9') order by 1",
+    )
+    assert epochs == [("p3", -1, 3), ("p9", 3, 3)]
+
+
 def test_a_dry_run_foretells_that_calls_succeed(before: Run, run: Run) -> None:
     assert before.counts["decided"] == run.counts["decided"]
     assert "sets_success" not in before.counts and run.counts["sets_success"] > 0
@@ -233,6 +253,7 @@ def test_what_a_run_leaves_behind(charged: Session, run: Run, cluster: str) -> N
         "live": ("streams", "NOT_READY", uncertain, 3, None),
         "asked": ("streams", "NOT_READY", -1, -1, None),
         "pushed": ("streams", "NOT_READY", 3, -1, None),
+        "unasked": ("streams", "NOT_READY", 3, -1, None),
         "wait-raced": ("streams", "NOT_READY", -2 if is_v3 else 3, -1, None),
         "empty": ("streams", "DEAD", -1, -1, "delete_groups"),
         "fail-empty": ("streams", "EMPTY", -2 if is_v3 else 3, -1, None),
@@ -316,7 +337,7 @@ def test_metrics_count_as_kafka_does(charged: Session, run: Run) -> None:
         if row["metric_name"].startswith(prefix) and row["metric_name"].endswith(suffix)
     }
     for cluster in RULE_SETS:
-        assert (found[cluster, "set-success"], found[cluster, "set-error"]) == (3, 3)
+        assert (found[cluster, "set-success"], found[cluster, "set-error"]) == (4, 3)
         assert found[cluster, "cleanup-eligible"] == 0
     assert (found["rq-v3", "delete-success"], found["rq-v3", "delete-error"]) == (2, 3)
     assert found["rq-v1", "delete-success"] == 0

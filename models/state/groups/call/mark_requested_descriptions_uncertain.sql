@@ -10,6 +10,7 @@
         ~ ' and t.stored_description_topology_epoch <> -1))',
     update_set={
         'stored_description_topology_epoch': '-2',
+        'stored_epoch_before_barrier': 't.stored_description_topology_epoch',
         'epochs_written_in_run_id': 's.run_id',
         'changed_in_run_id': 's.run_id'
     },

@@ -111,7 +111,8 @@ folded as (
         groups_folded.last_commit_log_offset,
         groups_folded.changed_in_run_id,
         own_epochs.epochs_written_in_run_id,
-        own_epochs.description_settled_in_run_id
+        own_epochs.description_settled_in_run_id,
+        cast(null as int) as stored_epoch_before_barrier
 
     from groups_folded
 
