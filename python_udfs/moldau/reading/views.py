@@ -58,6 +58,24 @@ def views_under(names: Iterable[str]) -> list[View]:
     return list(found.values())
 
 
+def whole_sql(name: str) -> str:
+    """A mart in Spark SQL on tables and on what a run would bring: its views are in a `with`."""
+    views = views_under([name])
+    within = {view.name: view.name.replace(".", "__") for view in views}
+
+    def code(view: View) -> str:
+        return re.sub(
+            r"(?<![\w.'\"`])\w+\.\w+\b",
+            lambda found: within.get(found[0], found[0]),
+            view.spark_sql,
+        )
+
+    *under, mart = views
+    parts = [f"{within[view.name]} as (\n{code(view)}\n)" for view in under]
+    before = "with\n" + ",\n".join(parts) + "\n" if parts else ""
+    return f"{before}select * from (\n{code(mart)}\n)"
+
+
 def tables_under(names: Iterable[str]) -> set[str]:
     """The tables of the warehouse that these marts are made from."""
     return {table for view in views_under(names) for table in view.tables}
