@@ -35,7 +35,6 @@ RULE_SETS = {
 RAISING = {"rq-future-draft": "kip_1331_draft", "rq-future-v1": "kip_1331_v1"}
 POINTS = ("after_call", "after_decide", "after_clear")
 CLUSTERS = [*RULE_SETS, *RAISING, "rq-broker"]
-KILLED = {f"rq-{point}".replace("_", "-"): point for point in POINTS}
 AT_MS = 1_800_000_000_000
 
 
@@ -360,21 +359,27 @@ def test_a_cycle_ends_the_back_offs_of_what_it_deletes(
 
 
 def test_what_was_killed_ends_like_what_was_not(session: Session, folder: Path) -> None:
-    names = {cluster: "kafka_4_4" for cluster in (*KILLED, "rq-whole")}
+    """Killed once at each point of the same run; the command after it goes on from there."""
+    killed, whole = "rq-killed", "rq-whole"
+    names = dict.fromkeys((killed, whole), "kafka_4_4")
     charged = in_charge(session, folder, names)
     for cluster in names:
         (folder / cluster / "wait-raced.go").touch()
     fold_records(charged, {cluster: log_of_groups().records for cluster in names})
     load_all(charged, folder, list(names))
-    decide(charged, "requests", ["rq-whole"], AT_MS, is_dry_run=False)
-    for cluster, point in KILLED.items():
+    decide(charged, "requests", [whole], AT_MS, is_dry_run=False)
+    first, *others = POINTS
+    with dying_at(first):
+        decide(fresh(charged), "requests", [killed], AT_MS, is_dry_run=False)
+    for point in others:
         with dying_at(point):
-            decide(fresh(charged), "requests", [cluster], AT_MS, is_dry_run=False)
-        finish_interrupted_runs(fresh(charged))
-        assert groups_of(charged, cluster) == groups_of(charged, "rq-whole"), point
-        assert backoffs_of(charged, cluster) == backoffs_of(charged, "rq-whole"), point
-        told, whole = (answers_of(charged, name) for name in (cluster, "rq-whole"))
-        assert {k: v[0] for k, v in told.items()} == {k: v[0] for k, v in whole.items()}, point
-        calls = (folder / cluster / "calls.txt").read_text().splitlines()
-        once = (folder / "rq-whole" / "calls.txt").read_text().splitlines()
-        assert sorted(calls) == sorted(once), point
+            finish_interrupted_runs(fresh(charged))
+    finish_interrupted_runs(fresh(charged))
+    assert groups_of(charged, killed) == groups_of(charged, whole)
+    assert backoffs_of(charged, killed) == backoffs_of(charged, whole)
+    told, undisturbed = (answers_of(charged, name) for name in (killed, whole))
+    assert {k: v[0] for k, v in told.items()} == {k: v[0] for k, v in undisturbed.items()}
+    calls, once = (
+        sorted((folder / name / "calls.txt").read_text().splitlines()) for name in (killed, whole)
+    )
+    assert calls == once
