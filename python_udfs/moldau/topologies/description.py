@@ -87,22 +87,29 @@ def to_wire(description: TopologyDescription) -> dict[str, Any]:
 
 def _node(node: Mapping[str, Any]) -> Node:
     number = node.get("nodeType", 0)
-    if not isinstance(number, int) or number not in TYPES:
+    if not _is_type(number, *TYPES):
         raise InvalidTopology(f"Unknown topology node type: {number}")
     type_, name, successors = TYPES[number], _text(node, "name"), _names(node, "successors")
     if number == SOURCE:
         return Node(type_, name, successors, topics=_names(node, "sourceTopics"))
     if number == PROCESSOR:
         return Node(type_, name, successors, stores=_names(node, "stores"))
-    topic = node.get("sinkTopic")
-    return Node(type_, name, successors, topic=None if topic is None else str(topic))
+    is_dynamic = node.get("sinkTopic") is None
+    return Node(type_, name, successors, topic=None if is_dynamic else _text(node, "sinkTopic"))
 
 
 def _global_store(store: Mapping[str, Any]) -> GlobalStore:
     source, processor = (_object(store, name) for name in ("source", "processor"))
-    if (source.get("nodeType"), processor.get("nodeType")) != (SOURCE, PROCESSOR):
+    if not (
+        _is_type(source.get("nodeType"), SOURCE) and _is_type(processor.get("nodeType"), PROCESSOR)
+    ):
         raise InvalidTopology("Global store must be composed of a source and a processor node.")
     return GlobalStore(_node(source), _node(processor))
+
+
+def _is_type(given: Any, *types: int) -> bool:
+    """JSON's true is no number, though Python takes it for 1."""
+    return isinstance(given, int) and not isinstance(given, bool) and given in types
 
 
 def _wire_node(node: Node) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def test_106_a_global_store_is_a_source_and_a_processor() -> None:
     assert (store.source.name, store.processor.name) == ("g-src", "g-proc")
 
 
-@pytest.mark.parametrize("number", [99, 0, None, "1"])
+@pytest.mark.parametrize("number", [99, 0, None, "1", 1.0, True])
 def test_107_another_node_type_is_refused(number: Any) -> None:
     told = "None" if number is None else number
     with pytest.raises(InvalidTopology, match=f"^Unknown topology node type: {told}$"):
@@ -59,7 +59,9 @@ def test_107_an_unset_node_type_is_0() -> None:
         from_wire(of({"name": "n"}))
 
 
-@pytest.mark.parametrize(("source", "processor"), [(2, 2), (1, 3), (1, 1), (0, 2), (3, 99)])
+@pytest.mark.parametrize(
+    ("source", "processor"), [(2, 2), (1, 3), (1, 1), (0, 2), (3, 99), (True, 2)]
+)
 def test_a_global_store_of_others_is_refused(source: int, processor: int) -> None:
     store = {"source": node(source, "a"), "processor": node(processor, "b")}
     with pytest.raises(InvalidTopology) as refused:
@@ -99,6 +101,7 @@ def test_a_sink_without_a_topic_stays_without() -> None:
         {"subtopologies": [{"subtopologyId": 3}]},
         of(node(1, "s", sourceTopics=[None])),
         of(node(1, "s", sourceTopics="abc")),
+        of(node(3, "s", sinkTopic={"name": "t"})),
         of(stores=[{"source": node(1, "s")}]),
     ],
 )
