@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from spark_support import CAPTURES, commits, fold_records, rows, statements, wit
 
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
+from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 
@@ -115,6 +117,43 @@ def test_verbs_cost_few_commits_and_statements(session: Session) -> None:
         name: (made <= bounds[name][0], given <= bounds[name][1])
         for name, (made, given) in told.items()
     } == dict.fromkeys(bounds, (True, True)), told
+
+
+def test_requests_cost_as_many_statements_for_one_as_for_many(
+    session: Session, tmp_path: Path
+) -> None:
+    """Under kafka_4_4, too, where the barrier goes before the calls."""
+    plugin = f"authority: moldau, plugin: {{name: directory, path: {tmp_path}}}"
+    cluster = "costs of requests"
+    session = with_clusters(session, {cluster: f"{{{plugin}, ruleset: {{groups: kafka_4_4}}}}"})
+    log = Log()
+    for number in range(20):
+        log.streams(f"g{number}")
+        log.member(f"g{number}", "m", 19)
+        key = encode_key("consumer_offsets", 23, {"groupId": f"g{number}"})
+        log.add(key, encode_value("consumer_offsets", 23, 0, {"epoch": 3}))
+    fold_records(session, {cluster: log.records})
+    told = []
+    for turn, groups in enumerate((1, 1, 20)):  # the first run makes its views
+        for kind, more in (
+            ("heartbeats", {"request_version": 1, "member_epoch": 1, "response_error": "NONE"}),
+            ("topology_pushes", {"topology_epoch": 3, "topology_description": {}}),
+        ):
+            lines = [
+                {
+                    "request_id": f"{turn} {number} {place}", "group_id": f"g{number}",
+                    "member_id": "m", "received_at_ms": place, "status_codes": None,
+                } | more
+                for number in range(groups) for place in range(groups)
+            ]  # fmt: skip
+            file = tmp_path / f"{turn}.jsonl"
+            file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            load(session, [file], cluster, kind)
+        with statements(session) as given:
+            counts = decide(session, "requests", [cluster], AT_MS, is_dry_run=False).counts
+        assert counts["sets_success"] == groups**2
+        told.append(len(given))
+    assert told[2] == told[1], told
 
 
 def test_a_load_that_changes_no_state_writes_its_rows_without_spark(session: Session) -> None:
