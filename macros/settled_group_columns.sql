@@ -22,7 +22,7 @@
     {%- set columns = {
         'stored_description_topology_epoch': 'case when ' ~ goes ~ ' then -1'
             ~ ' when s.needs_finalise then if(t.stored_description_topology_epoch = -2, -1, if(t.stored_description_topology_epoch = -1, -1, -2))'
-            ~ ' when s.stored_epoch_after < 0 then t.stored_description_topology_epoch'
+            ~ ' when s.stored_epoch_after is null or s.stored_epoch_after = -2 then t.stored_description_topology_epoch'
             ~ ' when s.is_behind_barrier and t.stored_description_topology_epoch = -1 then -2'
             ~ ' else greatest(t.stored_description_topology_epoch, s.stored_epoch_after) end',
         'failed_description_topology_epoch': 'if(' ~ goes ~ ', -1, greatest(t.failed_description_topology_epoch, s.failed_epoch_after))',

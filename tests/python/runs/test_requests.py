@@ -76,6 +76,7 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
         push("p7", "pushed", 5, topology_description={"subtopologies": 5}),
         push("p8", "wait-raced", 6),
         push("p9", "unasked", 2),
+        push("p10", "bare", 7, topology_epoch=-1),
     ],
     "group_deletions": [
         {
@@ -104,6 +105,8 @@ def log_of_groups() -> Log:
         log.add(key, encode_value("consumer_offsets", 23, 0, {"epoch": 3}))
     for group in ("empty", "fail-empty", "converted", "fail-join"):
         log.streams(group, stored=3)
+    log.streams("bare")
+    log.member("bare", "m", 19)
     log.commit("empty")
     log.classic("classic")
     return log
@@ -254,6 +257,7 @@ def test_what_a_run_leaves_behind(charged: Session, run: Run, cluster: str) -> N
         "pushed": ("streams", "NOT_READY", 3, -1, None),
         "unasked": ("streams", "NOT_READY", 3, -1, None),
         "wait-raced": ("streams", "NOT_READY", -2 if is_v3 else 3, -1, None),
+        "bare": ("streams", "NOT_READY", -1, -1, None),
         "empty": ("streams", "DEAD", -1, -1, "delete_groups"),
         "fail-empty": ("streams", "EMPTY", -2 if is_v3 else 3, -1, None),
         "classic": ("classic", "DEAD", -1, -1, "delete_groups"),
@@ -336,7 +340,7 @@ def test_metrics_count_as_kafka_does(charged: Session, run: Run) -> None:
         if row["metric_name"].startswith(prefix) and row["metric_name"].endswith(suffix)
     }
     for cluster in RULE_SETS:
-        assert (found[cluster, "set-success"], found[cluster, "set-error"]) == (4, 3)
+        assert (found[cluster, "set-success"], found[cluster, "set-error"]) == (5, 3)
         assert found[cluster, "cleanup-eligible"] == 0
     assert (found["rq-v3", "delete-success"], found["rq-v3", "delete-error"]) == (2, 3)
     assert found["rq-v1", "delete-success"] == 0
