@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from log_support import Log
 from spark_support import (
+    Record,
     dying_at,
     fold_records,
     fresh,
@@ -109,7 +111,12 @@ def log_of_groups() -> Log:
     log.member("bare", "m", 19)
     log.commit("empty")
     log.classic("classic")
+    log.records = moved(log, 1)  # room for a record that comes late
     return log
+
+
+def moved(log: Log, places: int) -> list[Record]:
+    return [replace(record, offset=record.offset + places) for record in log.records]
 
 
 def load_all(session: Session, folder: Path, clusters: list[str]) -> None:
@@ -360,6 +367,18 @@ def test_a_cycle_ends_the_back_offs_of_what_it_deletes(
     decide(charged, "cycle", ["rq-v3"], AT_MS, is_dry_run=False)
     assert "fail-join" not in backoffs_of(charged, "rq-v3")
     assert groups_of(charged, "rq-v3")["fail-join"][2] == -1
+
+
+def test_only_a_later_record_undoes_a_classic_join(charged: Session, run: Run) -> None:
+    """And then the description that moldau deleted is not believed to be there."""
+    for places, expected in (
+        (0, ("classic", "PREPARING_REBALANCE", -1)),
+        (1_000, ("streams", "EMPTY", -1)),
+    ):
+        log = Log()
+        log.commit("converted", f"t{places}")
+        fold_records(charged, {"rq-v3": moved(log, places)})
+        assert groups_of(charged, "rq-v3")["converted"][:3] == expected
 
 
 def test_what_was_killed_ends_like_what_was_not(session: Session, folder: Path) -> None:

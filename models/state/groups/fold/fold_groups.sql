@@ -2,14 +2,16 @@
     tags='fold_consumer_offsets',
     into='state.groups',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition='t.deleted_run_id is null'
+    matched_condition='(t.deleted_run_id is null'
+        ~ " and (t.group_state <> 'PREPARING_REBALANCE' or s.log_offset > t.log_offset))"
         ~ ' or (not s.is_deleted and s.log_offset > t.log_offset)'
         ~ ' or s.last_commit_log_offset > t.log_offset'
 ) }}
 
 {# Retention is read from the settings in force. A group that the sweep removed
    is revived by a later record only; a later commit revived it even if its own
-   end is known already. #}
+   end is known already. PREPARING_REBALANCE is of no record: a classic join
+   converted the group, and what was written before it does not undo that. #}
 -- depends_on: {{ ref('record_settings') }}
 -- depends_on: {{ ref('fold_group_records') }}
 -- depends_on: {{ ref('fold_group_offsets') }}
