@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from moldau.domains import kinds
 from moldau.engine.dbt import tables_under
 from moldau.engine.literals import literal
-from moldau.runs.apply import apply
+from moldau.runs.apply import applies_to, apply
 from moldau.runs.call import call
 from moldau.runs.scope import scope_of
 from moldau.runs.standstill import Decided, note_standstills, versions_read
@@ -70,7 +70,11 @@ def _journal(session: Session, run: Run) -> Path:
 
 
 def _is_owed(session: Session, run: Run) -> bool:
-    """Whether anything was loaded since the last run of this kind."""
+    """Whether anything was loaded since the last run of this kind, or is left to apply."""
+    is_owed = kinds()[run.kind].is_owed
+    applied = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
+    if is_owed and not run.is_dry_run and is_owed(session.warehouse, applied):
+        return True
     done = ask_rows(
         session.warehouse,
         "state.runs",

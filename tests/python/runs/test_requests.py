@@ -369,6 +369,19 @@ def test_a_cycle_ends_the_back_offs_of_what_it_deletes(
     assert groups_of(charged, "rq-v3")["fail-join"][2] == -1
 
 
+def test_the_back_off_of_a_group_that_vanished_goes_without_a_request(
+    charged: Session, run: Run
+) -> None:
+    assert "asked" in backoffs_of(charged, "rq-v1")
+    log = Log()
+    log.add(log.group_key("asked"), None)
+    fold_records(charged, {"rq-v1": moved(log, 2_000)})
+    decide(charged, "requests", ["rq-v1"], AT_MS, is_dry_run=True)
+    assert "asked" in backoffs_of(charged, "rq-v1")
+    decide(charged, "requests", ["rq-v1"], AT_MS, is_dry_run=False)
+    assert "asked" not in backoffs_of(charged, "rq-v1")
+
+
 def test_only_a_later_record_undoes_a_classic_join(charged: Session, run: Run) -> None:
     """And then the description that moldau deleted is not believed to be there."""
     for places, expected in (
