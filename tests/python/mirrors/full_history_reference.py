@@ -1,0 +1,288 @@
+"""Translation by all syncs of a partition, as section 4 of the specification has it.
+
+Plain loops, written from the text and independent of moldau's SQL. A *fold* gives each sync its
+incarnation (same source log and same target log), its segment (a stretch without replay) and
+whether the segment is admitted; a *translation* is one commit's answer by what was folded.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from mirror_maker import BEFORE_FIRST_SYNC, Checkpoint, Sync
+
+RULE_SETS = ("full_history", "full_history_max", "parity")
+
+
+@dataclass(frozen=True)
+class FoldedSync(Sync):
+    incarnation: int = 0
+    segment: int = 0  # numbered through all incarnations
+    is_admitted: bool = True
+    gap_before: bool = False  # syncs of the topic that stood before this one are missing
+
+
+def starts_incarnation(previous: Sync, sync: Sync, ruleset: str) -> bool:
+    """4.2.3 and 4.6: the target log is another one; under `parity` also when the source rewinds."""
+    went_back = sync.d <= previous.d
+    if ruleset == "parity":
+        rewound = sync.u < previous.u
+        return rewound or (went_back and sync.u > previous.u)
+    return went_back
+
+
+def starts_segment(previous: Sync, sync: Sync, *, is_exactly_once: bool = False) -> bool:
+    """4.1b: a replay, or more downstream than upstream records (not told of flows with EOS)."""
+    is_replay = sync.u <= previous.u
+    return is_replay or (not is_exactly_once and has_excess(previous, sync))
+
+
+def has_excess(previous: Sync, sync: Sync) -> bool:
+    """More was written downstream than was read upstream: another writer, or markers (4.4)."""
+    return sync.d - previous.d > sync.u - previous.u
+
+
+def fold(
+    syncs: Iterable[Sync],
+    ruleset: str = "full_history",
+    *,
+    is_exactly_once: bool = False,
+    missing_before: Iterable[int] = (),
+) -> list[FoldedSync]:
+    """The syncs of one partition, in log order whatever order they come in (4.2.6).
+
+    `missing_before`: log offsets before which a sync of the topic is missing, of any partition.
+    """
+    gaps = set(missing_before)
+    folded: list[FoldedSync] = []
+    incarnation = segment = 0
+    for sync in sorted(syncs, key=lambda sync: sync.log_offset):
+        if folded:
+            previous = folded[-1]
+            is_new = starts_incarnation(previous, sync, ruleset)
+            incarnation += is_new
+            segment += is_new or starts_segment(previous, sync, is_exactly_once=is_exactly_once)
+        place = (sync.u, sync.d, sync.log_offset, sync.at_ms)
+        is_after_gap = sync.log_offset in gaps
+        folded.append(FoldedSync(*place, incarnation, segment, gap_before=is_after_gap))
+    return folded if ruleset != "full_history" else _gated(folded)
+
+
+def _gated(folded: Sequence[FoldedSync]) -> list[FoldedSync]:
+    """4.1b: admit a segment once it has caught up with all that was written before it."""
+    found: list[FoldedSync] = []
+    for _, of_incarnation in itertools.groupby(folded, lambda one: one.incarnation):
+        segments = [
+            list(several)
+            for _, several in itertools.groupby(of_incarnation, lambda one: one.segment)
+        ]
+        for position, segment in enumerate(segments):
+            is_admitted = is_caught_up(segments[:position], segment)
+            found += [replace(one, is_admitted=is_admitted) for one in segment]
+    return found
+
+
+def is_caught_up(earlier: Sequence[Sequence[FoldedSync]], segment: Sequence[FoldedSync]) -> bool:
+    """Its last d is the tail beyond where it first reached the old head."""
+    if not earlier:
+        return True
+    old_head = max(several[-1].u for several in earlier)
+    several = [*earlier, segment]
+    tail = max(later[0].d - before[-1].d - 1 for before, later in itertools.pairwise(several))
+    reached = [one.d for one in segment if one.u >= old_head]
+    return bool(reached) and segment[-1].d >= reached[0] + tail
+
+
+def current(folded: Sequence[FoldedSync]) -> list[FoldedSync]:
+    """Those of the latest incarnation; no other translates (4.2.3)."""
+    return [one for one in folded if one.incarnation == folded[-1].incarnation]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """`offset`: None = no sync, -1 = before the first. `proof`: the sync that gives `floor`.
+
+    Bounds are of the true position (4.4); `upper` is None behind the last sync of its segment.
+    """
+
+    offset: int | None
+    floor: int | None = None
+    proof: FoldedSync | None = None
+    lower: int | None = None
+    upper: int | None = None
+    incarnation: int | None = None
+    at_rest: int | None = None  # what the plain maximum over all segments would answer
+    is_clamped: bool = False
+
+    @property
+    def reread_max(self) -> int | None:
+        return None if self.upper is None or self.lower is None else self.upper - self.lower
+
+    @property
+    def is_held_back(self) -> bool:
+        """A segment that waits would raise the answer (4.1b)."""
+        return self.at_rest is not None and self.offset is not None and self.at_rest > self.offset
+
+
+def translate(
+    folded: Sequence[FoldedSync],
+    g: int,
+    *,
+    anchored: bool = False,
+    clamp_first: bool = False,
+) -> Translation:
+    """4.1: the greatest t(s, g) of the admitted syncs of the current incarnation."""
+    if not folded:
+        return Translation(None)
+    live = current(folded)
+    incarnation = live[0].incarnation
+    usable = [one for one in live if one.u <= g]
+    at_rest = max([one.translates(g) for one in usable], default=None)
+    proof = best([one for one in usable if one.is_admitted], g)
+    if proof is None:
+        first = live[0]
+        if clamp_first and is_complete(folded, first):
+            return Translation(
+                first.d, first.d, first, first.d, first.d, incarnation, at_rest, is_clamped=True
+            )
+        none = BEFORE_FIRST_SYNC
+        return Translation(none, none, incarnation=incarnation, at_rest=at_rest)
+    floor = proof.translates(g)
+    following = next_in_segment(live, proof)
+    anchor = floor
+    if anchored and following is not None and is_sole_writer(live):
+        anchor = max(floor, following.d - (following.u - g))
+    return Translation(
+        anchor, floor, proof, anchor, upper_bound(proof, following, g), incarnation, at_rest
+    )
+
+
+def best(usable: Sequence[FoldedSync], g: int) -> FoldedSync | None:
+    """The sync with the greatest t(s, g); of several the one nearest to g."""
+    highest = max([one.translates(g) for one in usable], default=None)
+    equal = [one for one in usable if one.translates(g) == highest]
+    return max(equal, key=lambda one: (one.u, one.log_offset), default=None)
+
+
+def next_in_segment(live: Sequence[FoldedSync], one: FoldedSync) -> FoldedSync | None:
+    later = (other for other in live if other.log_offset > one.log_offset)
+    return next((other for other in later if other.segment == one.segment), None)
+
+
+def upper_bound(proof: FoldedSync, following: FoldedSync | None, g: int) -> int | None:
+    """4.4: exact at a sync; s2.d always; left reckoning where the span has no other writer."""
+    if proof.u == g:
+        return proof.d
+    if following is None:
+        return None
+    if has_excess(proof, following):
+        return following.d
+    return min(following.d, proof.d + (g - proof.u))
+
+
+def is_sole_writer(live: Sequence[FoldedSync]) -> bool:
+    """4.4: anchoring is refused when any span has more downstream than upstream records."""
+    return not any(
+        later.u > one.u and has_excess(one, later) for one, later in itertools.pairwise(live)
+    )
+
+
+def is_complete(folded: Sequence[FoldedSync], first: FoldedSync) -> bool:
+    """4.3: no sync is missing up to the first of the incarnation."""
+    return not any(one.gap_before for one in folded if one.log_offset <= first.log_offset)
+
+
+def upstream_of(folded: Sequence[FoldedSync], x: int) -> int | None:
+    """4.5: where a group at x on the target resumes on the source; None = no sync, -1 = before."""
+    if not folded:
+        return None
+    before = [one for one in current(folded) if one.d <= x]
+    return max((one.u if one.d == x else one.u + 1 for one in before), default=BEFORE_FIRST_SYNC)
+
+
+def explain(folded: Sequence[FoldedSync], g: int, downstream: int) -> FoldedSync | None:
+    """4.8: the sync that an MM2 checkpoint was made by, the latest if there are several."""
+    matching = [one for one in folded if one.u <= g and one.translates(g) == downstream]
+    return matching[-1] if matching else None
+
+
+def lost_precision(folded: Sequence[FoldedSync], g: int, made_by: FoldedSync) -> int:
+    """4.8: how much further T* of the sync's own incarnation is than the checkpoint."""
+    same = [one for one in folded if one.incarnation == made_by.incarnation and one.u <= g]
+    return max(one.translates(g) for one in same) - made_by.translates(g)
+
+
+def of_incarnation(folded: Sequence[FoldedSync], last: Checkpoint) -> Checkpoint:
+    """4.8: gives an MM2 checkpoint its incarnation; an unexplained one guards the current one."""
+    if last.incarnation is not None or not folded:
+        return last
+    made_by = explain(folded, last.upstream, last.downstream) or folded[-1]
+    return replace(last, incarnation=made_by.incarnation)
+
+
+def guard(last: Checkpoint | None, g: int, translation: Translation) -> str:
+    """4.6: the reason of each candidate that has a sync; `last` has an incarnation."""
+    offset = translation.offset
+    if offset is None:
+        return "NO_SYNC"
+    if offset < 0:
+        return "BEFORE_FIRST_SYNC"
+    if last is None:
+        reason = "EMIT_FIRST"
+    elif last.incarnation != translation.incarnation:
+        reason = "EMIT_NEW_INCARNATION"
+    elif g < last.upstream:
+        reason = "EMIT_GROUP_REWIND"
+    elif offset > last.downstream:
+        reason = "EMIT_ADVANCED"
+    else:
+        reason = "SKIP_REPEATED" if offset == last.downstream else "SKIP_DOWNSTREAM_REWIND"
+    if reason.startswith("SKIP") and translation.is_held_back:
+        return "REPLAY_CATCHING_UP"
+    if reason.startswith("EMIT") and translation.is_clamped:
+        return "BEFORE_FIRST_SYNC_CLAMPED"
+    return reason
+
+
+@dataclass(frozen=True)
+class Commit:
+    """`offset` None: a null commit (2.4)."""
+
+    offset: int | None
+    at_ms: int = 0
+
+
+def decide(
+    folded: Sequence[FoldedSync],
+    commit: Commit,
+    last: Checkpoint | None = None,
+    *,
+    anchored: bool = False,
+    clamp_first: bool = False,
+) -> tuple[Translation, str]:
+    """What moldau answers about one candidate that no filter leaves out."""
+    if commit.offset is None:
+        return Translation(None), "NO_COMMIT"
+    if folded and is_of_old_incarnation(folded, commit.at_ms):
+        return Translation(None), "COMMIT_FROM_OLD_INCARNATION"
+    translation = translate(folded, commit.offset, anchored=anchored, clamp_first=clamp_first)
+    known = None if last is None else of_incarnation(folded, last)
+    return translation, guard(known, commit.offset, translation)
+
+
+def is_of_old_incarnation(folded: Sequence[FoldedSync], at_ms: int) -> bool:
+    """4.2.4: the commit is older than the incarnation, after a boundary only."""
+    first = current(folded)[0]
+    return first.incarnation > 0 and at_ms < first.at_ms
+
+
+def emitted(
+    last: Checkpoint | None, g: int, translation: Translation, reason: str
+) -> Checkpoint | None:
+    """The last emitted checkpoint after this decision."""
+    is_emitted = reason.startswith("EMIT") or reason == "BEFORE_FIRST_SYNC_CLAMPED"
+    if not is_emitted or translation.offset is None:
+        return last
+    return Checkpoint(g, translation.offset, translation.incarnation)
