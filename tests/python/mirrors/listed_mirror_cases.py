@@ -123,8 +123,8 @@ def _answer(told: Told) -> Answer:
     return Answer(*told) if isinstance(told, tuple) else Answer(told)
 
 
-def both(g: int | None, kafka: Told, lake: Told, **more: tuple[int, int] | None) -> Question:
-    return ask(g, (SPARSE, kafka), (LAKE, lake), **more)  # type: ignore[arg-type]
+def both(g: int | None, kafka: Told, lake: Told, last: tuple[int, int] | None = None) -> Question:
+    return ask(g, (SPARSE, kafka), (LAKE, lake), last=last)
 
 
 def same(g: int | None, told: Told, **more: tuple[int, int] | None) -> Question:
