@@ -32,7 +32,7 @@ def _open_transactions() -> Shape:
 
 def _heartbeats() -> Shape:
     from moldau.loading.shape import Shape
-    from moldau.loading.shapes import any_text, int32, int32s, int64, share
+    from moldau.loading.shapes import any_text, error, int32, int32s, int64, share
 
     members = (
         any_text("request_id"),
@@ -40,7 +40,7 @@ def _heartbeats() -> Shape:
         any_text("member_id"),
         int32("request_version"),
         int32("member_epoch", minimum=-(2**31)),
-        any_text("response_error"),
+        error("response_error"),
         int32s("status_codes", is_nullable=True),
         int64("received_at_ms"),
         share("jitter", *JITTER),
@@ -50,7 +50,7 @@ def _heartbeats() -> Shape:
 
 def _topology_pushes() -> Shape:
     from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, any_text, description, int32, int64, share
+    from moldau.loading.shapes import OPTIONAL, any_text, description, error, int32, int64, share
 
     errors = ("coordinator_error", "authorization_error", "write_error")
     members = (
@@ -61,21 +61,21 @@ def _topology_pushes() -> Shape:
         description("topology_description"),
         int64("received_at_ms"),
         share("jitter", *JITTER),
-        *(any_text(error, **OPTIONAL) for error in errors),
+        *(error(name, **OPTIONAL) for name in errors),
     )
     return Shape("topology_pushes", members)
 
 
 def _group_deletions() -> Shape:
     from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, any_text, int32, int64, texts
+    from moldau.loading.shapes import OPTIONAL, any_text, error, int32, int64, texts
 
     members = (
         any_text("request_id"),
         int32("request_version"),
         texts("group_ids"),
         int64("received_at_ms"),
-        any_text("read_error", **OPTIONAL),
+        error("read_error", **OPTIONAL),
     )
     return Shape("group_deletions", members)
 

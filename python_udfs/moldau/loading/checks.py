@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import csv
+import difflib
 import json
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from pydantic import ValidationError
 
+from moldau.project import SEEDS
 from moldau.settings.problems import describe
 from moldau.settings.topic import TopicSettings
 
@@ -32,6 +36,23 @@ def text(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         raise ValueError(f"{name} holds half a surrogate pair") from None
     return value
+
+
+def error_name(name: str, value: Any) -> str:
+    """One of Kafka's errors, by its name."""
+    if text(name, value) not in _error_names():
+        near = difflib.get_close_matches(value, _error_names(), 2) or ["NONE", "UNKNOWN_MEMBER_ID"]
+        raise ValueError(
+            f"{name} is {shown(value)}, not the name of an error of Kafka such as "
+            f"{' or '.join(near)} (all are in the table seeds.error_codes)"
+        )
+    return str(value)
+
+
+@cache
+def _error_names() -> dict[str, None]:
+    with (SEEDS / "error_codes.csv").open(newline="") as file:
+        return dict.fromkeys(row["error_code"] for row in csv.DictReader(file))
 
 
 def integer(name: str, value: Any) -> int:

@@ -145,7 +145,7 @@ def _parquet_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
 
 def _cast(table: pa.Table, shape: Shape) -> pa.Table | None:
     """The batch as a whole, or None when a row must be looked at for itself."""
-    if shape.has_nested:
+    if shape.needs_lines:
         return None
     schema = pa.schema([field for field in shape.file_schema if field.name in table.column_names])
     try:

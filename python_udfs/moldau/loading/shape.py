@@ -61,9 +61,11 @@ class Shape:
         return pa.schema([(f.name, f.file_type) for f in self.members if f.check is not headers])
 
     @cached_property
-    def has_nested(self) -> bool:
-        """Lists and objects are looked at line by line."""
-        return any(pa.types.is_nested(field.type) for field in self.members)
+    def needs_lines(self) -> bool:
+        """Lists, objects and fractions are looked at line by line: `_convert` knows no limits of
+        theirs."""
+        types = [field.type for field in self.members]
+        return any(pa.types.is_nested(kind) or pa.types.is_floating(kind) for kind in types)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -71,7 +73,7 @@ class Shape:
 
     def is_plain(self, chunk: bytes, rows: int) -> bool:
         """Arrow reads this chunk as `check` would, as far as the bytes tell."""
-        if self.has_nested:
+        if self.needs_lines:
             return False
         filled = chunk.count(b'"headers"') - chunk.count(b'"headers":[]')
         return not filled and all(

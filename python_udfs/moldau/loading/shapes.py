@@ -17,6 +17,7 @@ from moldau.loading.checks import (
     boolean,
     configs,
     each,
+    error_name,
     headers,
     in_order,
     int32_of,
@@ -43,6 +44,11 @@ def name(field: str, **more: Any) -> Field:
 
 def any_text(field: str, check: Check = text, **more: Any) -> Field:
     return Field(field, _COLUMNS.get(field, field), pa.string(), pa.string(), check, **more)
+
+
+def error(field: str, **more: Any) -> Field:
+    """The name of one of Kafka's errors."""
+    return any_text(field, check=error_name, **more)
 
 
 def int32(field: str, column: str | None = None, minimum: int = 0, **more: Any) -> Field:

@@ -98,6 +98,16 @@ def test_lists_are_brought_into_order() -> None:
         ("heartbeats", {"status_codes": [2**31]}, r"status_codes\[0\] is 2147483648, not a number"),
         ("heartbeats", {"jitter": 1.3}, "jitter is 1.3, not between 0.8 and 1.2"),
         ("heartbeats", {"jitter": True}, "jitter is true, not a number"),
+        ("classic_joins", {"jitter": 0.7}, "jitter is 0.7, not between 0.8 and 1.2"),
+        ("heartbeats", {"response_error": "none"}, 'response_error is "none", not the name of an'),
+        (
+            "topology_pushes",
+            {"write_error": "NOT_LEADER"},
+            "such as NOT_LEADER_OR_FOLLOWER or .* the table seeds.error_codes",
+        ),
+        ("topology_pushes", {"coordinator_error": ""}, 'coordinator_error is "", not the name'),
+        ("topology_pushes", {"authorization_error": 30}, "authorization_error is 30, not a string"),
+        ("group_deletions", {"read_error": "it's \x00"}, "read_error is .*, not the name of"),
         ("group_deletions", {"group_ids": "g"}, 'group_ids is "g", not a list'),
         ("topology_pushes", {"topology_description": ["\ud800"]}, "half a surrogate pair"),
         ("topic_configs", {"configs": [["retention.ms", 1]]}, "not an object"),
@@ -116,6 +126,13 @@ def test_a_bad_line_is_refused_with_what_is_wrong(
 ) -> None:
     with pytest.raises(ValueError, match=said):
         shapes()[kind].check({**LINES[kind], **change})
+
+
+def test_a_share_is_checked_though_nothing_else_is_looked_at_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "joins.jsonl"
+    path.write_text(json.dumps(LINES["classic_joins"] | {"jitter": 1.3}) + "\n")
+    [(table, [refused])] = read_chunks(path, shapes()["classic_joins"])
+    assert (table.num_rows, refused.reason) == (0, "jitter is 1.3, not between 0.8 and 1.2")
 
 
 @pytest.mark.parametrize("kind", LINES)
