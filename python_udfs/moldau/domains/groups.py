@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics
 
@@ -66,6 +66,16 @@ def _topology_pushes() -> Shape:
     return Shape("topology_pushes", members)
 
 
+def _groups_to_delete(name: str, value: Any) -> list[str | None]:
+    """Kafka deletes the group of the empty name like any other, and no group under null."""
+    from moldau.loading.shapes import TEXTS
+
+    group_ids: list[str | None] = TEXTS(name, value)
+    if None in group_ids and "" in group_ids:
+        raise ValueError(f'{name} has null and "": their answers have one key, give two requests')
+    return group_ids
+
+
 def _group_deletions() -> Shape:
     from moldau.loading.shape import Shape
     from moldau.loading.shapes import OPTIONAL, any_text, error, int32, int64, texts
@@ -73,7 +83,7 @@ def _group_deletions() -> Shape:
     members = (
         any_text("request_id"),
         int32("request_version"),
-        texts("group_ids"),
+        texts("group_ids", check=_groups_to_delete),
         int64("received_at_ms"),
         error("read_error", **OPTIONAL),
     )

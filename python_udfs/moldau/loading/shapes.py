@@ -34,6 +34,7 @@ INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 
 OPTIONAL: dict[str, Any] = {"is_required": False, "is_nullable": True}
 _COLUMNS = {"topic": "topic_name", "partition": "partition_index"}  # field of a file -> column
+TEXTS = each(text)
 _TEXTS = pa.map_(pa.string(), pa.string())
 
 
@@ -82,9 +83,9 @@ def ordered(field: str, key: str, rises: str, *members: Field) -> Field:
     return Field(field, field, file_kind, kind, check)
 
 
-def texts(field: str, **more: Any) -> Field:
+def texts(field: str, check: Check = TEXTS, **more: Any) -> Field:
     """A list of texts, each of which may be null."""
-    return Field(field, field, pa.list_(pa.string()), pa.list_(pa.string()), each(text), **more)
+    return Field(field, field, pa.list_(pa.string()), pa.list_(pa.string()), check, **more)
 
 
 def int32s(field: str, **more: Any) -> Field:

@@ -29,7 +29,7 @@ LINES: dict[str, dict[str, Any]] = {
     "topology_pushes": {
         **REQUEST, **MEMBER, "topology_epoch": 0, "topology_description": PUSHED, "jitter": 0.8,
     },
-    "group_deletions": {**REQUEST, "request_version": 2, "group_ids": ["g", "", None]},
+    "group_deletions": {**REQUEST, "request_version": 2, "group_ids": ["g", None, "g"]},
     "classic_joins": {**REQUEST, **MEMBER},
     "coordinator_unloads": {"offsets_partition_index": 0, "at_ms": 5},
     "leader_epochs": {**PLACE, "epochs": [{"epoch": 0, "start_offset": 0}]},
@@ -109,6 +109,7 @@ def test_lists_are_brought_into_order() -> None:
         ("topology_pushes", {"authorization_error": 30}, "authorization_error is 30, not a string"),
         ("group_deletions", {"read_error": "it's \x00"}, "read_error is .*, not the name of"),
         ("group_deletions", {"group_ids": "g"}, 'group_ids is "g", not a list'),
+        ("group_deletions", {"group_ids": [None, "g", ""]}, 'group_ids has null and ""'),
         ("topology_pushes", {"topology_description": ["\ud800"]}, "half a surrogate pair"),
         ("topic_configs", {"configs": [["retention.ms", 1]]}, "not an object"),
         ("topic_configs", {"configs": {"": 1}}, "configs is empty"),
