@@ -18,6 +18,7 @@ _MESSAGES = {
     "ERROR": "The broker failed to fetch the topology description for streams group '{group}'. "
     "See the broker logs for details.",
 }
+_KEPT = "kept: a plugin deletes all that it has of a group, and the group's description is of it"
 _OTHER = "No topology description is available for streams group '{group}' (status: {status})."
 
 
@@ -91,7 +92,8 @@ def left_overs(
 
     A group that is gone, one for which nothing is stored, or of which another epoch is: Kafka
     leaves such entries to the operator. Only plugins that can tell what they hold are asked
-    (`delta`, `directory`, and others with a list_topologies).
+    (`delta`, `directory`, and others with a list_topologies). Deletes need `authority: moldau`,
+    and a plugin deletes by group: an old entry beside the stored one is listed and kept.
 
     \b
     Example:
@@ -105,6 +107,12 @@ def left_overs(
         if cluster not in names:
             raise MoldauError(f"cluster {cluster!r} has no plugin of moldau's in the settings")
         names = [cluster]
+    others = [name for name in names if settings.cluster(name).authority != "moldau"]
+    if execute and others:
+        raise MoldauError(
+            f"nothing is deleted: moldau is not in charge of {', '.join(others)}. Give "
+            "`authority: moldau` there, or --cluster with one that has it"
+        )
     found, is_whole = [], True
     for name in names:
         try:
@@ -124,10 +132,11 @@ def left_overs(
             touched = {one.cluster_id for one in found}
             now = {one for name in touched for one in find(settings, name)}
             outcomes = purge(session, [one for one in found if one in now])
-        told = [outcomes.get(one) for one in found]
-        is_whole &= all(outcome is None or outcome.outcome == "success" for outcome in told)
         columns += ["outcome", "message"]
-        for row, outcome in zip(rows, told, strict=True):
-            row += [outcome and outcome.outcome, outcome and outcome.message]
+        for row, one in zip(rows, found, strict=True):
+            outcome = outcomes.get(one)
+            is_whole &= not one.is_kept and (outcome is None or outcome.outcome == "success")
+            message = _KEPT if one.is_kept else outcome and outcome.message
+            row += [outcome and outcome.outcome, message]
     write_rows(columns, rows, output_format)
     return 0 if is_whole else 2

@@ -16,33 +16,43 @@ from moldau.settings import Settings
 
 # an uncertain epoch (-2) is none: the plugin may hold what a member is about to be asked for
 _LEFT_OVER = """
-    select
-        held.group_id,
-        held.topology_epoch,
-        g.stored_description_topology_epoch,
-        case
-            when g.group_id is null then 'GROUP_GONE'
-            when g.stored_description_topology_epoch = -1 then 'NOTHING_STORED'
-            else 'EPOCH_DIFFERS'
-        end as reason_code
-    from held
-    left join live_groups as g using (group_id)
-    where
-        g.group_id is null
-        or g.stored_description_topology_epoch not in (-2, held.topology_epoch)
-    order by 1
+    select * exclude (is_vouched_for)
+    from (
+        select
+            held.group_id,
+            held.topology_epoch,
+            g.stored_description_topology_epoch,
+            case
+                when g.group_id is null then 'GROUP_GONE'
+                when g.stored_description_topology_epoch = -1 then 'NOTHING_STORED'
+                else 'EPOCH_DIFFERS'
+            end as reason_code,
+            coalesce(
+                g.stored_description_topology_epoch in (-2, held.topology_epoch), false
+            ) as is_vouched_for,
+            bool_or(is_vouched_for) over (partition by held.group_id) as is_kept
+        from held
+        left join live_groups as g using (group_id)
+    )
+    where not is_vouched_for
+    order by 1, 2
 """
 
 
 @dataclass(frozen=True)
 class LeftOver:
-    """`stored_epoch`: what the group's records or moldau say; None = there is no such group."""
+    """`stored_epoch`: what the group's records or moldau say; None = there is no such group.
+
+    `is_kept`: the plugin holds another entry of the group, which is no left-over; a plugin deletes
+    by group alone.
+    """
 
     cluster_id: str
     group_id: str
     topology_epoch: int
     stored_epoch: int | None
     reason_code: str
+    is_kept: bool
 
 
 def left_overs(settings: Settings, cluster_id: str) -> list[LeftOver]:

@@ -19,26 +19,30 @@ KIND = "leftovers"
 
 
 def purge(session: Session, found: Sequence[LeftOver]) -> dict[LeftOver, Outcome]:
-    """Ask the plugins to delete these; every call is in history.plugin_calls.
+    """Ask the plugins to delete these, once a group; every call is in history.plugin_calls.
 
-    The warehouse is locked by the caller.
+    Those that are kept have no outcome. The warehouse is locked by the caller.
     """
+    found = [one for one in found if not one.is_kept]
     clusters = sorted({one.cluster_id for one in found})
     run = Run(next_run_id(session, KIND), KIND, clusters, now_ms())
     outcomes: dict[LeftOver, Outcome] = {}
     for cluster_id in clusters:
         spec = session.settings.plugin_spec(cluster_id)
         assert spec
-        calls = {_call_id(run, one): one for one in found if one.cluster_id == cluster_id}
+        calls: dict[str, list[LeftOver]] = {}
+        for one in found:
+            if one.cluster_id == cluster_id:
+                calls.setdefault(_call_id(run, one), []).append(one)
         for outcome in make_calls(
             lambda spec=spec: make_plugin(spec),
             [
-                Call(name, cluster_id, one.group_id, "delete", one.topology_epoch)
-                for name, one in calls.items()
+                Call(name, cluster_id, several[-1].group_id, "delete", several[-1].topology_epoch)
+                for name, several in calls.items()
             ],
             spec.timeout_seconds,
         ):
-            outcomes[calls[outcome.call_id]] = outcome
+            outcomes |= dict.fromkeys(calls[outcome.call_id], outcome)
             name = f"deletes_{outcome.outcome}"
             run.counts[name] = run.counts.get(name, 0) + 1
     _record(session, run, outcomes)
@@ -54,8 +58,8 @@ def _call_id(run: Run, one: LeftOver) -> str:
 def _record(session: Session, run: Run, outcomes: dict[LeftOver, Outcome]) -> None:
     import pyarrow as pa
 
-    rows = [
-        {
+    rows = {
+        outcome.call_id: {
             "call_id": outcome.call_id,
             "run_id": run.run_id,
             "cluster_id": one.cluster_id,
@@ -69,5 +73,7 @@ def _record(session: Session, run: Run, outcomes: dict[LeftOver, Outcome]) -> No
             "withheld_message": outcome.withheld_message,
         }
         for one, outcome in outcomes.items()
-    ]
-    append(session.warehouse, "history.plugin_calls", [pa.RecordBatch.from_pylist(rows)])
+    }
+    if rows:
+        batch = pa.RecordBatch.from_pylist(list(rows.values()))
+        append(session.warehouse, "history.plugin_calls", [batch])

@@ -11,6 +11,7 @@ from conftest import Write
 from deltalake import DeltaTable
 
 from moldau.cli import moldau
+from moldau.errors import MoldauError
 from moldau.plugins.delta import DeltaPlugin
 from moldau.plugins.directory import DirectoryPlugin
 from moldau.warehouse.create import create
@@ -89,6 +90,43 @@ def test_they_are_deleted_and_the_calls_are_recorded(config: Path, cluster: str)
     [run] = [row for row in runs.to_pylist() if row["kind"] == "leftovers"]
     assert dict(run["counts"]) == {"deletes_success": len(LEFT)}
     assert set(calls["run_id"].to_pylist()) == {run["run_id"]}
+
+
+def test_what_is_not_moldaus_is_listed_and_never_deleted(config: Path) -> None:
+    config.write_text(config.read_text().replace("files: {authority: moldau, ", "files: {"))
+    assert len(json.loads(ask(config).stdout)) == 2 * len(LEFT)
+    for words in ([], ["--cluster", "files"]):
+        error = ask(config, "--execute", *words).exception
+        assert isinstance(error, MoldauError)
+        assert str(error).startswith("nothing is deleted: moldau is not in charge of files. Give ")
+    assert len(json.loads(ask(config).stdout)) == 2 * len(LEFT)
+    assert ask(config, "--execute", "--cluster", "own").return_value == 0
+
+
+def test_a_stored_epoch_outlives_older_ones_of_its_group(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plugin deletes by group, once for all that it holds of it."""
+    held = [("kept", 2), ("kept", 3), ("uncertain", 7), ("nobody", 1), ("nobody", 2), ("other", 3)]
+    deleted = []
+    monkeypatch.setattr(DeltaPlugin, "list_topologies", lambda self: held)
+    monkeypatch.setattr(DeltaPlugin, "delete_topologies", lambda self, ids: deleted.extend(ids))
+    result = ask(config, "--execute", "--cluster", "own")
+    assert result.return_value == 2
+    assert sorted(deleted) == ["nobody", "other"]
+    told = [
+        (row["group_id"], row["topology_epoch"], row["outcome"])
+        for row in json.loads(result.stdout)
+    ]
+    assert told == [
+        ("kept", 2, None),
+        ("nobody", 1, "success"),
+        ("nobody", 2, "success"),
+        ("other", 3, "success"),
+    ]
+    assert "all that it has of a group" in json.loads(result.stdout)[0]["message"]
+    calls = DeltaTable(config.parent / "warehouse" / "history" / "plugin_calls").to_pyarrow_table()
+    assert sorted(calls["group_id"].to_pylist()) == ["nobody", "other"]
 
 
 def test_a_plugin_that_cannot_tell_is_named(config: Path) -> None:
