@@ -39,8 +39,9 @@ class Kind:
     """What it applies are plugin calls: only clusters that have a plugin are applied to."""
     decides_once: bool = False
     """A subject is decided by one run: what earlier runs decided is none of its counts."""
-    is_owed: Callable[[Path, list[str]], bool] | None = None
-    """Whether there is something to apply to these clusters though nothing is to be decided."""
+    follows: Mapping[str, str] = field(default_factory=dict)
+    """A table of state that it applies to, and the one by whose changes rows of it may be over:
+    then there is something to apply though nothing is to be decided."""
     is_watched: bool = False
     """`moldau watch` runs it on each cluster's check interval."""
     dies_before: tuple[str, ...] = ()

@@ -123,29 +123,6 @@ def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
     return Explained(list(in_words(found)), COLUMNS, rows_of(found))
 
 
-def _has_vanished(warehouse: Path, clusters: list[str]) -> bool:
-    """Whether a back-off is of a group that is no live streams group any more."""
-    from moldau.reading.delta_types import literal
-    from moldau.reading.query import query
-    from moldau.warehouse.ask import has_rows
-
-    if not clusters or not has_rows(warehouse, "state.topology_backoffs", "true"):
-        return False
-    found = query(
-        warehouse,
-        f"""
-        select 1 from state.topology_backoffs as b
-        where cluster_id in ({", ".join(map(literal, clusters))}) and not exists (
-            select 1 from state.groups as g
-            where g.cluster_id = b.cluster_id and g.group_id = b.group_id
-                and g.group_type = 'streams' and not g.is_deleted
-        )
-        limit 1
-        """,
-    )
-    return any(found.rows)
-
-
 DOMAIN = Domain(
     name="groups",
     kinds=(
@@ -165,7 +142,7 @@ DOMAIN = Domain(
             ),
             decides_once=True,
             always_applies=True,
-            is_owed=_has_vanished,
+            follows={"state.topology_backoffs": "state.groups"},
             dies_before=("before_clear",),
             dies_after={"settle_requested_groups": ("after_clear",)},
         ),

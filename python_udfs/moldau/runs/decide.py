@@ -70,11 +70,7 @@ def _journal(session: Session, run: Run) -> Path:
 
 
 def _is_owed(session: Session, run: Run) -> bool:
-    """Whether anything was loaded since the last run of this kind, or is left to apply."""
-    is_owed = kinds()[run.kind].is_owed
-    applied = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
-    if is_owed and not run.is_dry_run and is_owed(session.warehouse, applied):
-        return True
+    """Whether anything was loaded since the last run of this kind, or may be left to apply."""
     done = ask_rows(
         session.warehouse,
         "state.runs",
@@ -84,7 +80,23 @@ def _is_owed(session: Session, run: Run) -> bool:
     last = min(max((one for one, of in done if name in of), default="") for name in run.cluster_ids)
     names = [model.name for model in session.models("decide", run.kind)]
     raw = [name for name in tables_under(names, session.warehouse) if name.startswith("raw.")]
-    return any(has_rows(session.warehouse, table, f"run_id > {sql_text(last)}") for table in raw)
+    is_loaded = f"run_id > {sql_text(last)}"
+    return any(has_rows(session.warehouse, table, is_loaded) for table in raw) or (
+        not run.is_dry_run and _has_moved(session, run, last)
+    )
+
+
+def _has_moved(session: Session, run: Run, last: str) -> bool:
+    """Whether what this kind of run follows has changed since the run `last`."""
+    applied = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
+    if not applied:
+        return False
+    within = f"cluster_id in ({', '.join(map(sql_text, applied))})"
+    changed = f"{within} and changed_in_run_id > {sql_text(last)}"
+    return any(
+        has_rows(session.warehouse, kept, within) and has_rows(session.warehouse, table, changed)
+        for kept, table in kinds()[run.kind].follows.items()
+    )
 
 
 def _note(session: Session, run: Run) -> None:
