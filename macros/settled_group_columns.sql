@@ -17,6 +17,7 @@
         'empty_since_at_ms': ('null', 'null'),
         'deleted_at_ms': ('unix_millis(current_timestamp())', 'null'),
         'deleted_run_id': ('s.run_id', 'null'),
+        'removed_log_offset': ('t.log_offset', 't.log_offset'),
         'next_due_at_ms': ('null', 't.next_due_at_ms'),
     } -%}
     {%- set columns = {
@@ -26,7 +27,7 @@
             ~ ' when s.is_behind_barrier and t.stored_description_topology_epoch = -1 then -2'
             ~ ' else greatest(t.stored_description_topology_epoch, s.stored_epoch_after) end',
         'failed_description_topology_epoch': 'if(' ~ goes ~ ', -1, greatest(t.failed_description_topology_epoch, s.failed_epoch_after))',
-        'epochs_written_in_run_id': 'if(' ~ dies ~ ', null, s.run_id)',
+        'epochs_written_in_run_id': 'if(' ~ goes ~ ', null, s.run_id)',
         'description_settled_in_run_id': 'if(' ~ dies ~ ', null, s.run_id)',
         'changed_in_run_id': 's.run_id',
     } -%}

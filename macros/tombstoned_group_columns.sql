@@ -14,6 +14,7 @@
         'empty_since_at_ms': 'null',
         'deleted_at_ms': 'unix_millis(current_timestamp())',
         'deleted_run_id': 's.run_id',
+        'removed_log_offset': 't.log_offset',
         'epochs_written_in_run_id': 'null',
         'description_settled_in_run_id': 'null',
     } -%}

@@ -68,7 +68,8 @@ positions_known as (
             array_max(
                 transform(group_parts.kinds, k -> k.removed.log_offset)
             )
-        ) as tombstone_log_offset
+        ) as tombstone_log_offset,
+        state_groups.removed_log_offset
 
     from groups_touched
 
@@ -119,7 +120,8 @@ group_kinds_chosen as (
         offsets_partition_index,
         log_offset,
         tombstone_log_offset,
-        last_commit_log_offset
+        last_commit_log_offset,
+        removed_log_offset
 
     from standings_known
 

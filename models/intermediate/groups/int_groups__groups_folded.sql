@@ -25,7 +25,10 @@ counts_taken as (
             record.is_readable
             and coalesce(latest.is_readable, true)
             and forall(live_members, m -> m.is_readable)
-        ) as is_readable
+        ) as is_readable,
+        standing = 'recorded'
+        and record.log_offset > coalesce(removed_log_offset, -1)
+            as tells_epochs
 
     from kinds_chosen
 
@@ -88,12 +91,12 @@ groups_folded as (
             -1
         ) as topology_epoch,
         if(
-            standing = 'recorded',
+            tells_epochs,
             coalesce(record.stored_description_topology_epoch, -1),
             -1
         ) as stored_description_topology_epoch,
         if(
-            standing = 'recorded',
+            tells_epochs,
             coalesce(record.failed_description_topology_epoch, -1),
             -1
         ) as failed_description_topology_epoch,
@@ -137,6 +140,7 @@ groups_folded as (
         log_offset,
         tombstone_log_offset,
         last_commit_log_offset,
+        removed_log_offset,
         run_id as changed_in_run_id
 
     from states_derived

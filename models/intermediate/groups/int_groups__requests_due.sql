@@ -192,10 +192,7 @@ groups_due as (
             and groups_asked.group_id = state_groups.group_id
 
     left join backoffs
-        on
-            groups_asked.cluster_id = backoffs.cluster_id
-            and groups_asked.group_id = backoffs.group_id
-            and state_groups.group_type = 'streams'
+        on {{ is_of_this_group('backoffs', 'state_groups') }}
 
     left join partitions_unloaded
         on

@@ -34,7 +34,8 @@ renamed as (
         changed_in_run_id,
         epochs_written_in_run_id,
         description_settled_in_run_id,
-        stored_epoch_before_barrier
+        stored_epoch_before_barrier,
+        removed_log_offset
 
     from groups
 

@@ -15,6 +15,7 @@ renamed as (
         attempts,
         next_attempt_at_ms,
         armed_at_ms,
+        armed_log_offset,
         changed_in_run_id
 
     from topology_backoffs

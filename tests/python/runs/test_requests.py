@@ -382,16 +382,51 @@ def test_the_back_off_of_a_group_that_vanished_goes_without_a_request(
     assert "asked" not in backoffs_of(charged, "rq-v1")
 
 
-def test_only_a_later_record_undoes_a_classic_join(charged: Session, run: Run) -> None:
-    """And then the description that moldau deleted is not believed to be there."""
-    for places, expected in (
-        (0, ("classic", "PREPARING_REBALANCE", -1)),
-        (1_000, ("streams", "EMPTY", -1)),
-    ):
+def test_a_group_that_was_made_again_has_no_back_off(
+    charged: Session, run: Run, tmp_path: Path
+) -> None:
+    """Though no run saw that it was gone, and its window is open."""
+    clusters = ["rq-draft", "rq-v2", "rq-v3"]
+    log = Log()
+    log.add(log.group_key("asked"), None)
+    log.records += moved(log_of_groups(), 1)
+    records = [r for r in moved(log, 2_000) if b"asked" in (r.key or b"")]
+    fold_records(charged, dict.fromkeys(clusters, records))
+    file = tmp_path / "heartbeats.jsonl"
+    lines = [heartbeat("h7", "asked", 3_000), heartbeat("h8", "asked", 3_001)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for cluster in clusters:
+        load(charged, [file], cluster, "heartbeats")
+    decide(charged, "requests", clusters, AT_MS, is_dry_run=False)
+    for cluster in clusters:
+        answers = answers_of(charged, cluster)
+        assert (answers["heartbeat h7"][0], answers["heartbeat h8"][0]) == (
+            "REQUIRED",
+            "BACKOFF_ACTIVE",
+        )
+        assert backoffs_of(charged, cluster)["asked"] == (3, 0, 33_000)
+
+
+def test_what_a_request_removed_is_there_again_without_its_description(
+    charged: Session, run: Run
+) -> None:
+    """Only a later record brings it back, and only one of the group itself tells epochs again."""
+
+    def folded(places: int, stored: int | None) -> tuple[Any, Any]:
         log = Log()
-        log.commit("converted", f"t{places}")
+        for group in ("empty", "converted"):
+            if stored is None:
+                log.commit(group, f"t{places}")
+            else:
+                log.streams(group, stored)
         fold_records(charged, {"rq-v3": moved(log, places)})
-        assert groups_of(charged, "rq-v3")["converted"][:3] == expected
+        groups = groups_of(charged, "rq-v3")
+        return groups["empty"][:3], groups["converted"][:3]
+
+    gone = ("streams", "DEAD", -1), ("classic", "PREPARING_REBALANCE", -1)
+    assert folded(0, None) == gone
+    assert folded(1_000, None) == (("streams", "EMPTY", -1),) * 2
+    assert folded(1_100, 5) == (("streams", "EMPTY", 5),) * 2
 
 
 def test_what_was_killed_ends_like_what_was_not(session: Session, folder: Path) -> None:

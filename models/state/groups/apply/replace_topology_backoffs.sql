@@ -73,11 +73,14 @@ backoffs_left as (
 backoffs_now as (
 
     select
-        cluster_id,
-        group_id,
-        backoff
+        backoffs_left.cluster_id,
+        backoffs_left.group_id,
+        backoffs_left.backoff,
+        state_groups.log_offset as armed_log_offset
 
     from backoffs_left
+
+    left join state_groups using (cluster_id, group_id)
 
     union all
 
@@ -89,7 +92,8 @@ backoffs_now as (
             backoffs.attempts,
             backoffs.next_attempt_at_ms,
             backoffs.armed_at_ms
-        ) as backoff
+        ) as backoff,
+        backoffs.armed_log_offset
 
     from backoffs
 
@@ -136,6 +140,7 @@ backoffs_judged as (
         backoffs_now.backoff.attempts,
         backoffs_now.backoff.next_attempt_at_ms,
         backoffs_now.backoff.armed_at_ms,
+        backoffs_now.armed_log_offset,
         clusters.run_id as changed_in_run_id,
         backoffs_now.backoff is null
         or backoffs_unloaded.group_id is not null
@@ -147,11 +152,7 @@ backoffs_judged as (
         on backoffs_now.cluster_id = clusters.cluster_id
 
     left join state_groups
-        on
-            backoffs_now.cluster_id = state_groups.cluster_id
-            and backoffs_now.group_id = state_groups.group_id
-            and not state_groups.is_deleted
-            and state_groups.group_type = 'streams'
+        on {{ is_of_this_group('backoffs_now', 'state_groups') }}
 
     left join backoffs_unloaded
         on

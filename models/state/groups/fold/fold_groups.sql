@@ -114,7 +114,8 @@ folded as (
         groups_folded.changed_in_run_id,
         own_epochs.epochs_written_in_run_id,
         own_epochs.description_settled_in_run_id,
-        cast(null as int) as stored_epoch_before_barrier
+        cast(null as int) as stored_epoch_before_barrier,
+        groups_folded.removed_log_offset
 
     from groups_folded
 
