@@ -34,7 +34,7 @@ struct<
 {%- endmacro %}
 
 {# The first check that holds. CALL_WANTED and WAITING are no answers: the plugin is to be called, or is being called for an
-   earlier request on which this one depends. #}
+   earlier request on which this one depends. Where no call could be made, NOT_CALLED answers so that the client tries again. #}
 {% macro request_reason() -%}
 case
     when s.is_blocked then 'WAITING'
@@ -169,6 +169,7 @@ end
 {% macro error_code() -%}
 case
     when reason in ('STORED', 'DELETED', 'CONVERTED') or r.request_kind = 'heartbeat' then 'NONE'
+    when reason in ('CALL_WANTED', 'WAITING') then if(r.request_kind = 'join', 'REBALANCE_IN_PROGRESS', 'NOT_COORDINATOR')
     when reason = 'NOT_AUTHORIZED' then r.authorization_error
     when reason = 'COORDINATOR_NOT_ACTIVE' then 'COORDINATOR_NOT_AVAILABLE'
     when reason = 'NO_PLUGIN' then 'UNSUPPORTED_VERSION'

@@ -14,6 +14,19 @@ requests_handled as (
 
 ),
 
+{# no call is made any more: other writers were faster each time #}
+requests_judged as (
+
+    select
+        * except (reason_code),
+        if(
+            reason_code in ('CALL_WANTED', 'WAITING'), 'NOT_CALLED', reason_code
+        ) as reason_code
+
+    from requests_handled
+
+),
+
 reasons as (
 
     select * from {{ ref('reason_codes') }}
@@ -25,18 +38,18 @@ reasons as (
 requests_answered as (
 
     select
-        requests_handled.*,
+        requests_judged.*,
         parameters.is_dry_run or not parameters.is_open as is_dry_run,
         reasons.decision
 
-    from requests_handled
+    from requests_judged
 
     cross join parameters
 
     left join reasons
         on
-            requests_handled.reason_code = reasons.reason_code
-            and reasons.decision_table = case requests_handled.request_kind
+            requests_judged.reason_code = reasons.reason_code
+            and reasons.decision_table = case requests_judged.request_kind
                 when 'heartbeat' then 'heartbeat_gates'
                 when 'push' then 'topology_push_results'
                 when 'deletion' then 'group_deletion_results'

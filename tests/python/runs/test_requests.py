@@ -429,6 +429,99 @@ def test_what_a_request_removed_is_there_again_without_its_description(
     assert folded(1_100, 5) == (("streams", "EMPTY", 5),) * 2
 
 
+def test_another_writer_that_is_faster_than_a_call(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """67, 100, 190: who drops out at the barrier is not asked of the plugin, and is answered as it
+    is then; who is moved behind it is, as in Kafka. What could never be called says so.
+    """
+    cluster, requests = "rq-moved", ("push", "delete", "join")
+    charged = in_charge(session, tmp_path, {cluster: "kafka_4_4"})
+    log = Log()
+    for group in ("gone-push", "moved-push"):
+        log.streams(group)
+        log.member(group, "m", 19)
+        key = encode_key("consumer_offsets", 23, {"groupId": group})
+        log.add(key, encode_value("consumer_offsets", 23, 0, {"epoch": 3}))
+    deleted = [f"{word}-{kind}" for word in ("back", "moved", "never") for kind in requests[1:]]
+    for group in [*deleted, "cleared-delete"]:
+        log.streams(group, stored=3)
+    fold_records(charged, {cluster: log.records})
+    pushes = [push(name, name, 1) for name in ("gone-push", "moved-push")]
+    deletions = [g for g in [*deleted, "cleared-delete"] if g.endswith("delete")]
+    joins = [
+        {"request_id": g, "group_id": g, "member_id": "", "received_at_ms": 1}
+        for g in deleted
+        if g.endswith("join")
+    ]
+    one = {"request_id": "d", "request_version": 3, "group_ids": deletions, "received_at_ms": 1}
+    beat = heartbeat("h", "never-delete", 2)
+    kinds = {"topology_pushes": pushes, "group_deletions": [one], "classic_joins": joins}
+    for kind, lines in (kinds | {"heartbeats": [beat]}).items():
+        file = tmp_path / f"{kind}.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        load(charged, [file], cluster, kind)
+
+    def change(groups: str, to: str) -> None:
+        charged.spark.sql(
+            f"update state.groups set {to}, epochs_written_in_run_id = 'another' "
+            f"where cluster_id = '{cluster}' and group_id {groups}"
+        )
+
+    run_models = Session.run_models
+    rounds = 0
+
+    def beside(session: Session, *names: str) -> None:
+        nonlocal rounds
+        if "record_request_calls" not in names:
+            return run_models(session, *names)
+        rounds += 1
+        barrier = "mark_requested_descriptions_uncertain"
+        run_models(session, *sorted(session._helpers(names)))
+        if rounds == 1:
+            change("= 'gone-push'", "group_state = 'DEAD', is_deleted = true")
+            change("like 'back-%'", "group_state = 'STABLE'")
+        session.dbt("run", "--select", barrier)
+        change("like 'never-%'", "stored_description_topology_epoch = -1")
+        if rounds == 1:
+            change("like 'moved-%'", "stored_description_topology_epoch = 5")
+            change("= 'moved-push'", "stored_description_topology_epoch = -1")
+            change("= 'cleared-delete'", "stored_description_topology_epoch = -1")
+        session.dbt("run", "--select", *(name for name in names if name != barrier))
+        change("like 'never-%'", "stored_description_topology_epoch = 3")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "run_models", beside)
+        decide(charged, "requests", [cluster], AT_MS, is_dry_run=False)
+    calls = (tmp_path / cluster / "calls.txt").read_text().splitlines()
+    assert sorted(calls) == ["moved-delete", "moved-join", "set moved-push 3 ok"]
+    told = {key: reason for key, (reason, _) in answers_of(charged, cluster).items()}
+    assert told == {
+        "push gone-push": "GROUP_NOT_FOUND",
+        "push moved-push": "STORED",
+        "deletion d back-delete": "NOT_EMPTY",
+        "join back-join": "NOT_EMPTY",
+        "deletion d cleared-delete": "DELETED",
+        "deletion d moved-delete": "DELETED",
+        "join moved-join": "CONVERTED",
+        "deletion d never-delete": "NOT_CALLED",
+        "join never-join": "NOT_CALLED",
+        "heartbeat h": "NOT_CALLED",
+    }
+    found = groups_of(charged, cluster)
+    assert found["moved-push"][2] == -2  # who finds that it was cleared is uncertain
+    assert [found[f"back-{kind}"][1:3] for kind in requests[1:]] == [("STABLE", 3)] * 2
+    errors = rows(
+        charged,
+        "select d.error_code, j.error_code, m.reason_text from decisions.group_deletion_results d "
+        "join decisions.classic_join_results j using (cluster_id) "
+        "join marts.decisions m on m.subject = 'push gone-push' and m.cluster_id = d.cluster_id "
+        f"where d.cluster_id = '{cluster}' and d.group_id = 'never-delete' "
+        "and j.request_id = 'never-join'",
+    )
+    assert errors == [("NOT_COORDINATOR", "REBALANCE_IN_PROGRESS", "There is no such group.")]
+
+
 def test_what_was_killed_ends_like_what_was_not(session: Session, folder: Path) -> None:
     """Killed once at each point of the same run; the command after it goes on from there."""
     killed, whole = "rq-killed", "rq-whole"

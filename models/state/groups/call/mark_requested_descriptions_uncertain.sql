@@ -4,10 +4,8 @@
     works_on='int_groups__request_calls_due',
     works_when='needs_barrier',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition="not t.is_deleted and t.group_type = 'streams'"
-        ~ ' and t.stored_description_topology_epoch <> -2'
-        ~ " and (s.is_push or (t.group_state = 'EMPTY'"
-        ~ ' and t.stored_description_topology_epoch <> -1))',
+    matched_condition=is_markable('t', 's.is_push')
+        ~ ' and t.stored_description_topology_epoch <> -2',
     update_set={
         'stored_description_topology_epoch': '-2',
         'stored_epoch_before_barrier': 't.stored_description_topology_epoch',

@@ -5,8 +5,8 @@
     in_slices_of='int_groups__request_calls_due'
 ) }}
 
-{# behind the barrier only groups that are at -2 now: another writer may have
-   removed one, and then its request is answered without a call #}
+{# behind the barrier only groups that it marked, or would mark now: where
+   another writer was faster, the request is answered without a call #}
 -- depends_on: {{ ref('int_groups__folded') }}
 -- depends_on: {{ ref('mark_requested_descriptions_uncertain') }}
 
@@ -42,10 +42,7 @@ calls_of_the_slice as (  -- noqa: ST03
 
     where
         not calls_due.needs_barrier
-        or (
-            not state_groups.is_deleted
-            and state_groups.stored_description_topology_epoch = -2
-        )
+        or {{ is_markable('state_groups', "calls_due.operation = 'set'") }}
 
 ),
 
