@@ -62,7 +62,8 @@ case
 end
 {%- endmacro %}
 
-{# The first six are checked before anything is scheduled. #}
+{# The first six are checked before anything is scheduled. Member and epoch are those of when the plugin was called: who is
+   fenced meanwhile has pushed. #}
 {% macro push_reason() -%}
 case
     when r.authorization_error is not null then 'NOT_AUTHORIZED'
@@ -75,8 +76,8 @@ case
     when s.group_type is null then 'GROUP_NOT_FOUND'
     when not is_readable then 'UNREADABLE'
     when s.group_type <> 'streams' then 'NOT_STREAMS'
-    when not r.is_member then 'UNKNOWN_MEMBER'
-    when r.pushed_epoch <> topology_epoch then 'EPOCH_MISMATCH'
+    when not (r.is_called or r.is_member) then 'UNKNOWN_MEMBER'
+    when not r.is_called and r.pushed_epoch <> topology_epoch then 'EPOCH_MISMATCH'
     when r.description_error is not null then 'INVALID_DESCRIPTION'
     when r.outcome is null then 'CALL_WANTED'
     when r.outcome in ('transient_failure', 'timeout') then 'PLUGIN_FAILED'
@@ -93,7 +94,7 @@ case
     when not is_readable and s.group_type is not null then 'UNREADABLE'
     when s.is_waiting and has_plugin and s.group_type = 'streams' and s.stored = -1 then 'WAITING'
     when {{ deletes_description() }} and r.outcome is null then 'CALL_WANTED'
-    when {{ deletes_description() }} and r.outcome <> 'success' then 'PLUGIN_FAILED'
+    when r.outcome <> 'success' then 'PLUGIN_FAILED'
     when s.group_type is null then 'GROUP_NOT_FOUND'
     when s.group_state <> 'EMPTY' then 'NOT_EMPTY'
     else 'DELETED'

@@ -94,6 +94,7 @@ groups_asked as (
                     nullif(requests.read_error, 'NONE') as read_error,
                     members.member_id is not null as is_member,
                     requests.call_id,
+                    calls.call_id is not null as is_called,
                     if(requests.is_applied, calls.outcome, 'success')
                         as outcome,
                     if(

@@ -2,9 +2,9 @@
 
 `results.json` in its folder holds by group (of sets by `set <group>`) what became of each of its
 calls, in their order: `ok`, `permanent` and `transient` (the future fails in the plugin's words),
-`null future`, `fail` (the future fails), `throw` (no future at all) or `slow start`: such a call
-leaves the file `<group>.called` and ends well when `<group>.go` is there. A call too many fails
-with a message of its own.
+`null future`, `fail` (the future fails), `throw` and, of a delete, `null` (no future at all), or
+`slow start`: such a call leaves the file `<group>.called` and ends well when `<group>.go` is there.
+A call too many fails with a message of its own.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ class ReplayedPlugin:
                 future.set_exception(TransientFailure("trans: try later"))
         return future
 
-    def delete_topology(self, group_id: str) -> Future[None]:
+    def delete_topology(self, group_id: str) -> Future[None] | None:
         future: Future[None] = Future()
         match self._next_result(group_id):
             case "throw":
                 raise RuntimeError("thrown")
+            case "null":
+                return None
             case "ok":
                 future.set_result(None)
             case "slow start":

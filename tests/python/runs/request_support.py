@@ -27,7 +27,7 @@ REQUEST: dict[str, Any] = {
     "response_error": None, "status_codes": None, "pushed_epoch": None, "has_description": None,
     "description_error": None, "findings": None, "coordinator_error": None,
     "authorization_error": None, "write_error": None, "read_error": None, "is_member": False,
-    "call_id": "", "outcome": None, "message": None,
+    "call_id": "", "is_called": False, "outcome": None, "message": None,
 }  # fmt: skip
 
 
@@ -104,9 +104,8 @@ class Group:
             "armed_at_ms": self.entry.armed_at_ms,
         }
         made = {
-            request["call_id"]: dict(
-                zip(("outcome", "message"), outcomes[request["call_id"]], strict=True)
-            )
+            request["call_id"]: {"is_called": True}
+            | dict(zip(("outcome", "message"), outcomes[request["call_id"]], strict=True))
             for request in self.requests
             if request["call_id"] in outcomes
         }

@@ -241,6 +241,10 @@ CASES = [
             ("nothing stored", "NONE", EMPTY),
         )
     ),
+    Case("191 missing makes no group", [join(0), push(1), deletion(2)],
+         [error("NONE", reason="GROUP_NOT_FOUND"),
+          error("GROUP_ID_NOT_FOUND", reason="GROUP_NOT_FOUND"), error("GROUP_ID_NOT_FOUND")],
+         calls=[], group=of(type=None)),
     Case("orphaned", [join()], [error("NONE", reason="CONVERTED")], EARLIER, [],
          (*EMPTY, *of(stored=3))),
     # the draft's back-offs end with the partition

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from log_support import Log
 from spark_support import (
+    Killed,
     Record,
     dying_at,
     fold_records,
@@ -34,10 +35,13 @@ RULE_SETS = {
     "rq-v3": "kafka_4_4",
 }
 # their plugin gives futures, and raises before it does
+RESULTS = {"set live": ["throw"], "empty": ["throw"], "fail-empty": ["null"], "converted": ["ok"]}
 RAISING = {"rq-future-draft": "kip_1331_draft", "rq-future-v1": "kip_1331_v1"}
-POINTS = ("after_call", "after_decide", "after_clear")
+POINTS = ("after_call", "after_decide", "before_clear", "after_clear", "before_run_row")
+HUGE, ODD = "x" * 32_767, "\U0001f98a'\"\\\0; drop table state.groups; --"
 CLUSTERS = [*RULE_SETS, *RAISING, "rq-broker"]
 AT_MS = 1_800_000_000_000
+_run_models = Session.run_models
 
 
 def described(word: str = "ok") -> dict[str, Any]:
@@ -67,6 +71,7 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
         heartbeat("h4", "nobody", 2_000),
         heartbeat("h5", "unasked", 1),
         heartbeat("h6", "unasked", 3),
+        heartbeat("h9", HUGE, 7),
     ],
     "topology_pushes": [
         push("p1", "live", 1_500, "trans-1"),
@@ -79,11 +84,13 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
         push("p8", "wait-raced", 6),
         push("p9", "unasked", 2),
         push("p10", "bare", 7, topology_epoch=-1),
+        push("p11", HUGE, 8),
+        push(f"p12 {ODD}", ODD, 8, member_id=ODD),
     ],
     "group_deletions": [
         {
             "request_id": "d1", "request_version": 3, "received_at_ms": 50_000,
-            "group_ids": ["empty", "fail-empty", "pushed", "nobody", "classic", None, "empty"],
+            "group_ids": ["empty", "fail-empty", "pushed", "nobody", "classic", None, "empty", ODD],
         },
         {
             "request_id": "d2", "request_version": 2, "received_at_ms": 60_000,
@@ -94,18 +101,19 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
         {"request_id": "j1", "group_id": "converted", "member_id": "", "received_at_ms": 10},
         {"request_id": "j2", "group_id": "fail-join", "member_id": "", "received_at_ms": 10},
         {"request_id": "j3", "group_id": "fail-join", "member_id": "", "received_at_ms": 11},
+        {"request_id": "j4", "group_id": HUGE, "member_id": HUGE, "received_at_ms": 11},
     ],
 }  # fmt: skip
 
 
 def log_of_groups() -> Log:
     log = Log()
-    for group in ("live", "asked", "pushed", "wait-raced", "unasked"):
+    for group in ("live", "asked", "pushed", "wait-raced", "unasked", HUGE):
         log.streams(group, stored=3 if group == "unasked" else -1)
         log.member(group, "m", 19)
         key = encode_key("consumer_offsets", 23, {"groupId": group})
         log.add(key, encode_value("consumer_offsets", 23, 0, {"epoch": 3}))
-    for group in ("empty", "fail-empty", "converted", "fail-join"):
+    for group in ("empty", "fail-empty", "converted", "fail-join", ODD):
         log.streams(group, stored=3)
     log.streams("bare")
     log.member("bare", "m", 19)
@@ -135,7 +143,7 @@ def in_charge(session: Session, folder: Path, rulesets: dict[str, str]) -> Sessi
         plugins[cluster] = f"name: scripted, failing: fail, {options}"
         if cluster in RAISING:
             plugins[cluster] = f"name: replayed, {options}"
-            (folder / cluster / "results.json").write_text(json.dumps({"set live": ["throw"]}))
+            (folder / cluster / "results.json").write_text(json.dumps(RESULTS))
     return with_clusters(
         session,
         {
@@ -187,10 +195,15 @@ def charged(session: Session, folder: Path) -> Session:
     clusters = [*RULE_SETS, "rq-broker"]
     fold_records(charged, {cluster: log_of_groups().records for cluster in [*clusters, *RAISING]})
     load_all(charged, folder, clusters)
-    file = folder / "raising.jsonl"
-    file.write_text(json.dumps(push("p1", "live", 1_500)) + "\n")
-    for cluster in RAISING:
-        load(charged, [file], cluster, "topology_pushes")
+    deletion = REQUESTS["group_deletions"][0] | {"group_ids": list(RESULTS)[1:]}
+    for kind, line in (
+        ("topology_pushes", push("p1", "live", 1_500)),
+        ("group_deletions", deletion),
+    ):
+        file = folder / f"raising-{kind}.jsonl"
+        file.write_text(json.dumps(line) + "\n")
+        for cluster in RAISING:
+            load(charged, [file], cluster, kind)
     return charged
 
 
@@ -207,12 +220,19 @@ def run(charged: Session, folder: Path, before: Run) -> Run:
     assert (
         rows(charged, f"select * from history.plugin_calls where run_id = '{before.run_id}'") == []
     )
-    cleared = (
-        "update state.groups set stored_description_topology_epoch = -1 "
-        "where cluster_id = 'rq-v3' and group_id = 'wait-raced'"
-    )
     waiting = [folder / cluster / "wait-raced" for cluster in RULE_SETS]
-    thread = while_called(waiting, lambda: charged.spark.sql(cleared))
+
+    def fence_and_clear() -> None:
+        charged.spark.sql(
+            "update state.group_records set is_tombstone = true "
+            "where group_id = 'wait-raced' and record_type = 19 and cluster_id like 'rq-v%'"
+        )
+        charged.spark.sql(
+            "update state.groups set stored_description_topology_epoch = -1 "
+            "where cluster_id = 'rq-v3' and group_id = 'wait-raced'"
+        )
+
+    thread = while_called(waiting, fence_and_clear)
     run = decide(charged, "requests", CLUSTERS, AT_MS, is_dry_run=False)
     thread.join()
     return run
@@ -229,6 +249,41 @@ def test_only_the_draft_tells_what_was_raised_before_a_future(charged: Session, 
         ("rq-future-draft", *failed, "thrown"),
         ("rq-future-v1", *failed, "Topology description plugin failed."),
     ]
+
+
+def test_a_plugin_that_gives_no_future_fails_that_one_delete(charged: Session, run: Run) -> None:
+    """91: thrown, null, and one that succeeds, in one request."""
+    text = "Topology description plugin failed to delete the topology."
+    found = rows(
+        charged,
+        "select cluster_id, group_id, error_code, error_message "
+        "from decisions.group_deletion_results where cluster_id like 'rq-future-%' order by 1, 2",
+    )
+    failed = "GROUP_DELETION_FAILED"
+    assert [row[1:3] for row in found] == [
+        ("converted", "NONE"),
+        ("empty", failed),
+        ("fail-empty", failed),
+    ] * 2
+    told = {row[:2]: row[3] for row in found}
+    assert told["rq-future-draft", "empty"] == "thrown"
+    assert told["rq-future-v1", "empty"] == told["rq-future-v1", "fail-empty"] == text
+
+
+@pytest.mark.parametrize("cluster", RULE_SETS)
+def test_odd_and_huge_names_are_names(charged: Session, run: Run, cluster: str) -> None:
+    answers = answers_of(charged, cluster)
+    assert answers["heartbeat h9"][0] == "REQUIRED"
+    assert answers["push p11"][0] == "STORED"
+    assert answers[f"push p12 {ODD}"][0] == "UNKNOWN_MEMBER"
+    assert answers[f"deletion d1 {ODD}"][0] == "DELETED"
+    assert answers["join j4"][0] == "NOT_EMPTY"
+    told = rows(
+        charged,
+        "select error_message from decisions.topology_push_results "
+        f"where cluster_id = '{cluster}' and request_id like 'p12%'",
+    )
+    assert told == [(f"Member {ODD} is not a member of group {ODD}.",)]
 
 
 @pytest.mark.parametrize("cluster", RULE_SETS)
@@ -263,7 +318,9 @@ def test_what_a_run_leaves_behind(charged: Session, run: Run, cluster: str) -> N
         "asked": ("streams", "NOT_READY", -1, -1, None),
         "pushed": ("streams", "NOT_READY", 3, -1, None),
         "unasked": ("streams", "NOT_READY", 3, -1, None),
-        "wait-raced": ("streams", "NOT_READY", -2 if is_v3 else 3, -1, None),
+        "wait-raced": ("streams", "NOT_READY", -2 if is_v3 else 3, -1, None),  # 52: and fenced
+        HUGE: ("streams", "NOT_READY", 3, -1, None),
+        ODD: ("streams", "DEAD", -1, -1, "delete_groups"),
         "bare": ("streams", "NOT_READY", -1, -1, None),
         "empty": ("streams", "DEAD", -1, -1, "delete_groups"),
         "fail-empty": ("streams", "EMPTY", -2 if is_v3 else 3, -1, None),
@@ -299,6 +356,7 @@ def test_what_a_run_leaves_behind(charged: Session, run: Run, cluster: str) -> N
             ("empty", None, "delete_groups"),
             ("empty", "t", "delete_groups"),
             ("classic", None, "delete_groups"),
+            (ODD, None, "delete_groups"),
             *((name, None, "classic_join") for name in converted),
         ],
         key=str,
@@ -347,9 +405,9 @@ def test_metrics_count_as_kafka_does(charged: Session, run: Run) -> None:
         if row["metric_name"].startswith(prefix) and row["metric_name"].endswith(suffix)
     }
     for cluster in RULE_SETS:
-        assert (found[cluster, "set-success"], found[cluster, "set-error"]) == (5, 3)
+        assert (found[cluster, "set-success"], found[cluster, "set-error"]) == (6, 3)
         assert found[cluster, "cleanup-eligible"] == 0
-    assert (found["rq-v3", "delete-success"], found["rq-v3", "delete-error"]) == (2, 3)
+    assert (found["rq-v3", "delete-success"], found["rq-v3", "delete-error"]) == (3, 3)
     assert found["rq-v1", "delete-success"] == 0
 
 
@@ -468,16 +526,15 @@ def test_another_writer_that_is_faster_than_a_call(
             f"where cluster_id = '{cluster}' and group_id {groups}"
         )
 
-    run_models = Session.run_models
     rounds = 0
 
     def beside(session: Session, *names: str) -> None:
         nonlocal rounds
         if "record_request_calls" not in names:
-            return run_models(session, *names)
+            return _run_models(session, *names)
         rounds += 1
         barrier = "mark_requested_descriptions_uncertain"
-        run_models(session, *sorted(session._helpers(names)))
+        _run_models(session, *sorted(session._helpers(names)))
         if rounds == 1:
             change("= 'gone-push'", "group_state = 'DEAD', is_deleted = true")
             change("like 'back-%'", "group_state = 'STABLE'")
@@ -522,7 +579,18 @@ def test_another_writer_that_is_faster_than_a_call(
     assert errors == [("NOT_COORDINATOR", "REBALANCE_IN_PROGRESS", "There is no such group.")]
 
 
-def test_what_was_killed_ends_like_what_was_not(session: Session, folder: Path) -> None:
+def _die_in_call(session: Session, *names: str) -> None:
+    """The barrier is written, and no outcome of a call. A process of its own is killed in a call
+    of a cycle (`test_killed_processes.py`).
+    """
+    _run_models(session, *(name for name in names if name != "record_request_calls"))
+    if "record_request_calls" in names:
+        raise Killed
+
+
+def test_what_was_killed_ends_like_what_was_not(
+    session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Killed once at each point of the same run; the command after it goes on from there."""
     killed, whole = "rq-killed", "rq-whole"
     names = dict.fromkeys((killed, whole), "kafka_4_4")
@@ -532,10 +600,10 @@ def test_what_was_killed_ends_like_what_was_not(session: Session, folder: Path) 
     fold_records(charged, {cluster: log_of_groups().records for cluster in names})
     load_all(charged, folder, list(names))
     decide(charged, "requests", [whole], AT_MS, is_dry_run=False)
-    first, *others = POINTS
-    with dying_at(first):
+    with monkeypatch.context() as patch, pytest.raises(Killed):  # in_call
+        patch.setattr(Session, "run_models", _die_in_call)
         decide(fresh(charged), "requests", [killed], AT_MS, is_dry_run=False)
-    for point in others:
+    for point in POINTS:
         with dying_at(point):
             finish_interrupted_runs(fresh(charged))
     finish_interrupted_runs(fresh(charged))
