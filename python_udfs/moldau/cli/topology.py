@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from moldau.cli.output import write_rows
 from moldau.cli.sessions import session_for, wait_option
 from moldau.errors import MoldauError
 from moldau.settings import Settings
+
+if TYPE_CHECKING:
+    from moldau.plugins.calls import Call, Outcome
 
 # as kafka-streams-groups.sh words them
 _MESSAGES = {
@@ -43,7 +47,8 @@ def topology() -> None:
 def describe(settings: Settings, group: str, output_format: str, cluster: str | None) -> int:
     """Print what the cluster's plugin has for the topology that the group runs.
 
-    The plugin is asked only where the stored epoch is that of the topology. The exit code is 1
+    The plugin is asked only where the stored epoch is that of the topology, and the call is in
+    history.plugin_calls and the metrics, as a broker would count it. The exit code is 1
     when there is no description; stderr says why, and what Kafka accepts without a word though
     no such topology could run.
 
@@ -58,6 +63,8 @@ def describe(settings: Settings, group: str, output_format: str, cluster: str | 
     from moldau.topologies.text import as_dot, as_mermaid, as_text
 
     told = describe_topology(settings, group, cluster)
+    if told.call:
+        _record(settings, *told.call)
     if output_format == "json":
         answer = {
             "cluster_id": told.cluster_id,
@@ -77,6 +84,22 @@ def describe(settings: Settings, group: str, output_format: str, cluster: str | 
     for finding in findings(told.description):
         click.echo(f"warning: {finding}", err=True)
     return 0
+
+
+def _record(settings: Settings, call: Call, outcome: Outcome) -> None:
+    """Kafka counts what a plugin is asked for. It is no run and waits for none: Delta takes rows
+    from several writers, and who may only read the warehouse is told that nothing was counted."""
+    from deltalake.exceptions import DeltaError
+
+    from moldau.plugins.record import record_calls
+    from moldau.sessions.run import run_id_after
+    from moldau.warehouse.ask import ask_rows
+
+    try:
+        [(last,)] = ask_rows(settings.warehouse, "state.runs", "select max(run_id) from t")
+        record_calls(settings.warehouse, run_id_after(last, "describe"), [(call, outcome)])
+    except (MoldauError, DeltaError, OSError) as error:
+        click.echo(f"warning: the call is not in history.plugin_calls: {error}", err=True)
 
 
 @topology.command(name="left-overs")

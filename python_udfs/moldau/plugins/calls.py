@@ -70,26 +70,31 @@ def make_calls(
 
 
 def get_topology(
-    plugin_or_factory: Any, group_id: str, topology_epoch: int, timeout_seconds: float
-) -> tuple[Verdict, Any]:
-    """How one call of `get_topology` ended, and what the plugin gave if it succeeded."""
+    plugin_or_factory: Any,
+    call: Call,
+    timeout_seconds: float,
+    convert: Callable[[Any], Any],
+) -> tuple[Outcome, Any]:
+    """How one call of `get_topology` ended, and what came of it if it succeeded.
+
+    `convert`: what to make of the plugin's answer; where it raises the call has failed.
+    """
     patience = max(timeout_seconds, CONSTRUCTION_SECONDS)
     made = next(in_threads([plugin_or_factory], _Plugin.of, patience, 1))
     if made.value is None:
-        return _not_constructed(made, patience), None
+        return _outcome(call, _not_constructed(made, patience), made), None
     plugin = made.value
 
-    def run(epoch: int) -> tuple[Verdict, Any]:
+    def run(call: Call) -> tuple[Verdict, Any]:
         time_limit.set(timeout_seconds)
-        method = plugin.instance.get_topology
-        return ask(lambda: method(group_id, epoch), plugin.is_asynchronous, timeout_seconds)
+        verdict, answer = ask(lambda: plugin._call(call), plugin.is_asynchronous, timeout_seconds)
+        return verdict, convert(answer) if verdict == SUCCESS else None
 
-    ended = next(in_threads([topology_epoch], run, timeout_seconds, 1))
-    if ended.value is not None:
-        return ended.value
+    ended = next(in_threads([call], run, timeout_seconds, 1))
+    verdict, answer = ended.value or (_late(timeout_seconds), None)
     if ended.error is not None:
-        return of_raised(ended.error), None
-    return _late(timeout_seconds), None
+        verdict = of_raised(ended.error)
+    return _outcome(call, verdict, ended), answer
 
 
 def list_topologies(plugin_or_factory: Any, timeout_seconds: float) -> list[tuple[str, int]]:

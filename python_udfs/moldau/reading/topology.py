@@ -6,17 +6,17 @@ Source of the rules: StreamsGroupDescribe of Kafka 4.4 (KIP-1331).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.plugins.calls import get_topology
-from moldau.plugins.outcomes import SUCCESS
+from moldau.plugins.calls import Call, Outcome, get_topology
 from moldau.plugins.registry import make_plugin
 from moldau.reading.query import Tables
 from moldau.reading.subjects import one_cluster
 from moldau.settings import Settings
-from moldau.topologies.description import InvalidTopology, TopologyDescription, from_wire
+from moldau.topologies.description import TopologyDescription, from_wire
 
 MART = "marts.topology_descriptions"
 
@@ -24,7 +24,8 @@ MART = "marts.topology_descriptions"
 @dataclass(frozen=True)
 class Described:
     """`status`: Kafka's AVAILABLE, NOT_STORED or ERROR, or UNKNOWN where only a broker has the
-    plugin. `description` is there if it is AVAILABLE; `reason`: why the plugin has none."""
+    plugin. `description` is there if it is AVAILABLE; `reason`: why the plugin has none; `call`:
+    how it was asked, and what came of it; None = it was not."""
 
     cluster_id: str
     group_id: str
@@ -32,6 +33,7 @@ class Described:
     status: str
     description: TopologyDescription | None = None
     reason: str | None = None
+    call: tuple[Call, Outcome] | None = None
 
 
 def describe_topology(settings: Settings, group_id: str, cluster: str | None) -> Described:
@@ -49,20 +51,19 @@ def describe_topology(settings: Settings, group_id: str, cluster: str | None) ->
 def _as_the_plugin_says(settings: Settings, told: Described) -> Described:
     spec = settings.plugin_spec(told.cluster_id)
     if spec is None:
-        return _with(told, "UNKNOWN", reason="the plugin is the broker's, not moldau's")
-    verdict, answer = get_topology(
-        lambda: make_plugin(spec), told.group_id, told.topology_epoch, spec.timeout_seconds
+        reason = "the plugin is the broker's, not moldau's"
+        return replace(told, status="UNKNOWN", reason=reason)
+    call = Call(uuid.uuid4().hex, told.cluster_id, told.group_id, "get", told.topology_epoch)
+    outcome, description = get_topology(
+        lambda: make_plugin(spec), call, spec.timeout_seconds, _converted
     )
-    if verdict != SUCCESS:
-        return _with(told, "ERROR", reason=verdict.message)
-    if answer is None:
-        return _with(told, "NOT_STORED", reason="the plugin has none of this epoch")
-    try:
-        return _with(told, "AVAILABLE", from_wire(answer))
-    except InvalidTopology as error:
-        return _with(told, "ERROR", reason=str(error))
+    told = replace(told, call=(call, outcome))
+    if outcome.outcome != "success":
+        return replace(told, status="ERROR", reason=outcome.message)
+    if description is None:
+        return replace(told, status="NOT_STORED", reason="the plugin has none of this epoch")
+    return replace(told, description=description)
 
 
-def _with(told: Described, status: str, description: Any = None, reason: Any = None) -> Described:
-    place = (told.cluster_id, told.group_id, told.topology_epoch)
-    return Described(*place, status, description, reason)
+def _converted(answer: Any) -> TopologyDescription | None:
+    return None if answer is None else from_wire(answer)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Write
+from deltalake import DeltaTable
 
 from moldau.cli import moldau
 from moldau.plugins.delta import DeltaPlugin
@@ -55,13 +56,24 @@ def config(tmp_path: Path, warehouse: Path, write: Write, write_empty: Callable[
     )
     for cluster, plugin in (("east", "delta"), ("west", None)):
         write("state.settings", {"cluster_id": cluster, "has_plugin": True, "plugin_name": plugin})
-    write("plugin.topology_descriptions")
+    for table in ("plugin.topology_descriptions", "history.plugin_calls", "state.runs"):
+        write(table)
     plugin = DeltaPlugin()
     plugin.open("east", warehouse, tmp_path)
     plugin.set_topologies([("stored", 4, WIRE), ("odd", 4, {"subtopologies": 1})])
     file = tmp_path / "moldau.yml"
     file.write_text(SETTINGS)
     return file
+
+
+def gets(config: Path) -> list[tuple[Any, ...]]:
+    """Group, epoch, outcome and message of each call that was recorded."""
+    table = DeltaTable(config.parent / "warehouse" / "history" / "plugin_calls").to_pyarrow_table()
+    return sorted(
+        (row["group_id"], row["topology_epoch"], row["outcome"], row["message"])
+        for row in table.to_pylist()
+        if (row["operation"], row["cluster_id"]) == ("get", "east")
+    )
 
 
 def describe(config: Path, *words: str) -> Result:
@@ -80,6 +92,7 @@ def test_what_is_available_is_printed_as_kafka_prints_it(config: Path) -> None:
     assert result.stderr == (
         "warning: subtopology '0': 'source' is followed by 'gone', which is no node\n"
     )
+    assert gets(config) == [("stored", 4, "success", None)]
 
 
 @pytest.mark.parametrize("group", ["uncertain", "older", "bare", "lost"])
@@ -90,6 +103,8 @@ def test_what_is_not_stored_is_said_in_kafkas_words(config: Path, group: str) ->
     assert result.stderr.startswith(
         f"No topology description is stored for streams group '{group}'."
     )
+    # 172, 175, 176: only where an epoch is stored the plugin is asked, and that it has none counts
+    assert gets(config) == ([("lost", 4, "success", None)] if group == "lost" else [])
 
 
 def test_what_the_plugin_gives_may_be_no_description(config: Path) -> None:
@@ -99,6 +114,8 @@ def test_what_the_plugin_gives_may_be_no_description(config: Path) -> None:
         "The broker failed to fetch the topology description for streams group 'odd'. "
         "See the broker logs for details. (subtopologies is not a list of objects)\n"
     )
+    told = ("transient_failure", "subtopologies is not a list of objects")
+    assert gets(config) == [("odd", 4, *told)]
 
 
 def test_a_plugin_that_fails_is_an_error(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,6 +127,20 @@ def test_a_plugin_that_fails_is_an_error(config: Path, monkeypatch: pytest.Monke
     assert result.return_value == 1
     assert json.loads(result.stdout)["status"] == "ERROR"
     assert "no odd at 4" in result.stderr
+    assert [row[2] for row in gets(config)] == ["transient_failure"]
+
+
+def test_who_may_not_write_is_told_and_reads_all_the_same(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError("read-only file system")
+
+    monkeypatch.setattr("moldau.plugins.record.append", refuse)
+    result = describe(config, "--group", "stored", "--cluster", "east")
+    assert result.return_value == 0
+    assert "not in history.plugin_calls: read-only file system" in result.stderr
+    assert result.stdout.startswith("Topologies:\n")
 
 
 def test_a_plugin_of_the_broker_cannot_be_asked(config: Path) -> None:
