@@ -24,6 +24,8 @@ def purge(session: Session, found: Sequence[LeftOver]) -> dict[LeftOver, Outcome
     Those that are kept have no outcome. The warehouse is locked by the caller.
     """
     found = [one for one in found if not one.is_kept]
+    if not found:
+        return {}
     clusters = sorted({one.cluster_id for one in found})
     run = Run(next_run_id(session, KIND), KIND, clusters, now_ms())
     outcomes: dict[LeftOver, Outcome] = {}
