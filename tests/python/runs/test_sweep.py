@@ -219,9 +219,13 @@ def test_what_the_sweep_removed_is_revived_by_a_later_record_only(swept: Told) -
     count = len(log.records)
     log.commit("simple", at_ms=AT_MS)
     log.remove_commit("161 not stored")
+    log.commit("160 stored", at_ms=AT_MS)
     fold_records(session, {name: log.records[count:]})
     found = states(session, name)
     assert (found["simple"], found["161 not stored"]) == ("EMPTY", "DEAD")
+    epochs = "select group_state, stored_description_topology_epoch from state.groups "
+    of_group = f"where cluster_id = '{name}' and group_id = '160 stored'"
+    assert rows(session, epochs + of_group) == [("EMPTY", -1)]  # not the 4 of its old record
     assert ("simple", "t") in live_offsets(session, name)
     by = rows(
         session,
