@@ -3,6 +3,7 @@
 {% macro open_plain_run() %}
     {%- if execute -%}
         {%- set views = run_views() -%}
+        {%- set in_force = [] -%}
         {%- if 'parameters' not in views -%}
             {%- do register_tables() -%}
             {%- if flags.WHICH in ('run', 'build') and has_journals() -%}
@@ -22,10 +23,13 @@
             {#- its lists go with the schema, which on-run-end drops -#}
             {%- do run_query('create schema if not exists plain_run location ' ~ text_of(warehouse_folder() ~ '/_moldau/plain_run/' ~ run_id)) -%}
             {#- under the settings in force -#}
-            {%- do run_query('create or replace view run.settings as select * from state.settings where valid_to_ms is null') -%}
+            {%- for source in graph.sources.values() if source.schema == 'run' and source.config.meta.is_in_force -%}
+                {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as select * from ' ~ source.config.meta.like ~ ' where valid_to_ms is null') -%}
+                {%- do in_force.append(source.identifier) -%}
+            {%- endfor -%}
         {%- endif -%}
         {#- what this run does not bring is empty -#}
-        {%- for source in graph.sources.values() if source.schema == 'run' and source.identifier not in views + ['parameters', 'settings'] -%}
+        {%- for source in graph.sources.values() if source.schema == 'run' and source.identifier not in views + in_force + ['parameters'] -%}
             {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as ' ~ no_rows_of(source)) -%}
         {%- endfor -%}
         {%- if 'parameters' not in views and flags.WHICH == 'test' -%}

@@ -4,6 +4,7 @@
      write_needs_open_run nothing is written when no run is open (plain dbt run)
      unique_key           key columns, never null
      target_filter        literal predicate on t, added to ON: files are pruned by it
+     pruned_by            number column of the key: in a big table only files within the span of the source's rows are read
      delete_when          predicate for WHEN MATCHED ... THEN DELETE
      matched_condition    predicate on t (target) and s (source) under which a row may change
      update_set           {column: expression}, default every column; false = never
@@ -87,21 +88,30 @@
 {% macro merge_in_parts(into, source_sql) %}
     {%- do hide_rows(into) -%}
     {%- set changes = write_list(model.alias, source_sql) -%}
-    {%- set keys = config.require('unique_key') -%}
+    {%- set span = span_of(changes, config.get('pruned_by')) -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
     {%- set inserted = 0 -%}
     {%- if insert_when -%}
-        {%- set new_rows = write_list(model.alias ~ '_new', new_rows_sql(into, changes)) -%}
+        {%- set new_rows = write_list(model.alias ~ '_new', new_rows_sql(into, changes, span)) -%}
         {%- set inserted = run_query('select count(*) from ' ~ new_rows).rows[0][0] | int -%}
     {%- endif -%}
-    {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true)) -%}
+    {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true, target_filter='t.' ~ span if span else none)) -%}
     {%- if inserted -%}
         {%- do run_query(insert_sql(into, 'select * from ' ~ new_rows, 'append')) -%}
     {%- endif -%}
     {{ return(merged + inserted) }}
 {% endmacro %}
 
-{% macro new_rows_sql(into, changes) %}
+{# Literal predicate on the column that all of the rows meet; none = there is none. #}
+{% macro span_of(changes, column) %}
+    {%- if column -%}
+        {%- set ends = run_query('select min(' ~ column ~ '), max(' ~ column ~ ') from ' ~ changes).rows[0] -%}
+        {{ return(column ~ ' is null' if ends[0] is none else column ~ ' between ' ~ (ends[0] | int) ~ ' and ' ~ (ends[1] | int)) }}
+    {%- endif -%}
+    {{ return(none) }}
+{% endmacro %}
+
+{% macro new_rows_sql(into, changes, span=none) %}
     {%- set keys = config.require('unique_key') | join(', ') %}
 with
 
@@ -116,6 +126,10 @@ known as (
     select {{ keys }} from {{ into }}
 
     left semi join (select {{ keys }} from changes) using ({{ keys }})
+    {%- if span %}
+
+    where {{ span }}
+    {%- endif %}
 
 )
 
@@ -137,7 +151,8 @@ where {{ config.get('insert_when') }}
 {%- endif %}
 {% endmacro %}
 
-{% macro merge_sql(into, source_sql, is_matched_only=false) %}
+{% macro merge_sql(into, source_sql, is_matched_only=false, target_filter=none) %}
+    {%- set target_filter = target_filter or config.get('target_filter') -%}
     {%- set update_set = config.get('update_set', '*') -%}
     {%- set matched_condition = config.get('matched_condition') -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
@@ -145,7 +160,7 @@ merge into {{ into }} as t
 using (
 {{ source_sql }}
 ) as s
-on {% if config.get('target_filter') %}({{ config.get('target_filter') }}) and {% endif %}
+on {% if target_filter %}({{ target_filter }}) and {% endif %}
 {%- for key in config.require('unique_key') %}t.{{ key }} = s.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
 {%- if config.get('delete_when') %}
 when matched and ({{ config.get('delete_when') }}) then delete

@@ -1,7 +1,8 @@
 {# What the run works on, found once and read by several models: rows in a scratch folder of the warehouse, and a
    view on them. A view alone would search the state again for each of its readers, and would not tell Spark that
    the list is short.
-     as_literals   a handful of rows stand in the view itself: Spark plans them away where it can #}
+     as_literals   a handful of rows stand in the view itself: Spark plans them away where it can. Of a single row a
+                   scalar subquery becomes a literal, by which Delta skips files #}
 {% materialization run_list, adapter='spark' %}
     {%- set rows = literal_rows(compiled_code) if config.get('as_literals') else write_list(model.alias, compiled_code) -%}
     {%- call statement('main') -%}
@@ -36,7 +37,11 @@ select
     {%- for column in columns %}
     cast({{ column.name }} as {{ column.data_type }}) as {{ column.name }}{{ ',' if not loop.last }}
     {%- endfor %}
+{%- if rows | length == 1 %}
+from (select {{ rows[0] }})
+{%- else %}
 from values ({{ rows | join('), (') if rows else (['null'] * columns | length) | join(', ') }})
+{%- endif %}
     as rows ({{ columns | map(attribute='name') | join(', ') }})
 {%- if not rows %}
 where false

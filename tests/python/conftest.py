@@ -26,7 +26,7 @@ from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables
 
-GROUPS = ("processes", "session", "tiers", "captures")
+GROUPS = ("processes", "session", "tiers", "mirrors", "captures")
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 

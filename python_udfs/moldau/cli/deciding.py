@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +14,7 @@ from moldau.instants import format_instant
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
-    from moldau.domains import Kind
+    from moldau.domains import Kind, Question
     from moldau.sessions.run import Run
 
 
@@ -42,6 +42,8 @@ def deciding_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def deciding_verb(kind: Kind) -> click.Command:
     """The verb of a kind of run."""
+    everywhere = kind.applies_everywhere
+    whose = "The run" if everywhere else "Of clusters with `authority: moldau` the run"
 
     @click.command(
         name=kind.name,
@@ -50,7 +52,7 @@ def deciding_verb(kind: Kind) -> click.Command:
         Every candidate gets a row in decisions.{kind.decisions} with its reason: see
         `moldau show` and `moldau explain`. All loaded records count; --at is the decision clock
         only.
-        Of clusters with `authority: moldau` the run then {kind.applies}.
+        {whose} then {kind.applies}.
 
         \b
         Example:
@@ -59,9 +61,36 @@ def deciding_verb(kind: Kind) -> click.Command:
     )
     @deciding_options
     def verb(settings: Settings, **options: Any) -> None:
-        run_kinds(settings, f"moldau {kind.name}", [kind.name], **options)
+        asked = {question: options.pop(question.parameter) for question in kind.questions}
+        if any(asked.values()):
+            _answer(settings, asked, **options)
+        else:
+            run_kinds(settings, f"moldau {kind.name}", [kind.name], **options)
 
+    for question in kind.questions:
+        option = click.Option(
+            [question.option],
+            multiple=True,
+            metavar=question.metavar,
+            help=question.help,
+        )
+        verb.params.append(option)
     return verb
+
+
+def _answer(
+    settings: Settings,
+    asked: Mapping[Question, tuple[str, ...]],
+    clusters: tuple[str, ...],
+    at_ms: int | None,
+    output_format: str,
+    **_of_runs: Any,
+) -> None:
+    """What was asked of a verb instead of a run."""
+    for question, values in asked.items():
+        if values:
+            columns, rows = question.answer(settings, values, clusters, at_ms)
+            write_rows(columns, rows, output_format)
 
 
 def run_kinds(

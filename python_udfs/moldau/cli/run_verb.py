@@ -10,14 +10,15 @@ from moldau.cli.deciding import deciding_options, run_kinds
 from moldau.domains import kinds
 from moldau.settings import Settings
 
-
-@click.command(name="run")
-@deciding_options
-def run_verb(settings: Settings, **options: Any) -> None:
-    """Run the clean-up cycle, the sweep and tiers with one --at: each sees what the others applied.
+HELP = """Run {kinds} with one --at: each sees what those before it applied.
 
     \b
     Example:
       moldau run --at 2026-11-21T08:00:00Z
     """
+
+
+@click.command(name="run", help=HELP.format(kinds=", ".join(kinds())))
+@deciding_options
+def run_verb(settings: Settings, **options: Any) -> None:
     run_kinds(settings, "moldau run", list(kinds()), **options)

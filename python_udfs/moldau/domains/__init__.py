@@ -8,9 +8,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from moldau.domains.domain import Domain, Kind, Topics
+from moldau.domains.domain import Domain, Kind, Question, Topics
 
-__all__ = ["Domain", "Kind", "Topics", "domains", "kinds", "topics"]
+__all__ = ["Domain", "Kind", "Question", "Topics", "domains", "kinds", "topics"]
 
 
 @cache
@@ -24,7 +24,8 @@ def domains() -> tuple[Domain, ...]:
 @cache
 def kinds() -> Mapping[str, Kind]:
     """Every kind of run that decides, in the order in which `moldau run` runs them."""
-    return MappingProxyType({kind.name: kind for one in domains() for kind in one.kinds})
+    found = sorted((kind for one in domains() for kind in one.kinds), key=lambda kind: kind.place)
+    return MappingProxyType({kind.name: kind for kind in found})
 
 
 @cache

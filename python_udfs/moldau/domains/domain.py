@@ -6,7 +6,7 @@ tags `fold_<kind of file>`, `decide_<kind of run>` and `apply_<kind of run>`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,32 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from moldau.loading.shape import Shape
+    from moldau.sessions.run import Run
+    from moldau.settings import Settings
     from moldau.settings.fields import Section
+
+
+@dataclass(frozen=True)
+class Question:
+    """An option that makes a verb answer, by the rules of its runs, instead of deciding.
+
+    Nothing is written, no lock is taken and no Spark is started."""
+
+    option: str
+    """`--probe`, which may be repeated."""
+    metavar: str
+    help: str
+    answer: Callable[
+        [Settings, Sequence[str], Sequence[str], int | None],
+        tuple[Sequence[str], Sequence[tuple[Any, ...]]],
+    ]
+    """Columns and rows, of the option's values, the clusters asked about (none = all) and the
+    instant to decide at (None = now)."""
+
+    @property
+    def parameter(self) -> str:
+        """What a command receives the option's values as."""
+        return self.option.lstrip("-").replace("-", "_")
 
 
 @dataclass(frozen=True)
@@ -29,6 +54,8 @@ class Kind:
     applies: str
     decisions: str
     """With `decides` and `applies` the ends of sentences of the verb's own help."""
+    place: int = 1000
+    """`moldau run` goes through the kinds by it: each sees what those before it applied."""
     acts_on: tuple[str, ...] = ()
     """Counts of decisions; with none of them there is nothing to apply."""
     always_applies: bool = False
@@ -37,11 +64,18 @@ class Kind:
     """Queries for (name, number) of what a run applied; `{run}` stands for its id."""
     calls_plugins: bool = False
     """What it applies are plugin calls: only clusters that have a plugin are applied to."""
+    applies_everywhere: bool = False
+    """What it applies is moldau's own: whoever is in charge of a cluster, it is applied."""
+    settles: bool = False
+    """What it applies changes none of its decisions: the next run has nothing to do."""
+    in_scope: Callable[[Settings, Sequence[str]], str] | None = None
+    """Of clusters: SQL predicate on the decisions that a run about them makes; None = theirs."""
     decides_once: bool = False
     """A subject is decided by one run: what earlier runs decided is none of its counts."""
     follows: Mapping[str, str] = field(default_factory=dict)
     """A table of state that it applies to, and the one by whose changes rows of it may be over:
     then there is something to apply though nothing is to be decided."""
+    questions: tuple[Question, ...] = ()
     is_watched: bool = False
     """`moldau watch` runs it on each cluster's check interval."""
     dies_before: tuple[str, ...] = ()
@@ -60,6 +94,20 @@ class Topics:
     """Keys and values to rows, without the position in the log."""
     view: str | None = None
     """`run.<view>` has the rows of one load; None = nothing folds them yet."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Settings that runs bring as `run.<view>`, and record in `state.<view>` when they change.
+
+    A load brings them, a comparison, and each run of the domain.
+    """
+
+    view: str
+    rows: Callable[[Settings, Run], list[dict[str, Any]]]
+    """The first column names what has the settings; `settings_hash` is their digest."""
+    models: tuple[str, ...]
+    """What is written when they change: what had to wait for them, and the record."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +146,8 @@ class Domain:
     """Kinds of files beside records, `moldau load --kind`."""
     sections: Mapping[str, Callable[[], type[Section]]] = field(default_factory=dict)
     """Sections of moldau.yml: what each of their entries is."""
+    recorded: tuple[Recorded, ...] = ()
+    """Settings of its sections that its models read."""
     has_cluster_rules: bool = True
     """A cluster has a rule set of its own (`ruleset:` in moldau.yml) if there are any."""
     reasoned: str | None = None

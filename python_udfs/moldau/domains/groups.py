@@ -134,6 +134,7 @@ DOMAIN = Domain(
             applies="calls the plugin for them, moves the epochs and back-offs, and removes or "
             "converts groups",
             decisions="topology_push_results",
+            place=10,
             counts=(
                 "select concat(operation, 's_', outcome) as name, count(*) as n "
                 "from history.plugin_calls where run_id = {run} group by name",
@@ -153,6 +154,7 @@ DOMAIN = Domain(
             applies="asks the plugin to delete each of them and clears the stored epoch if it is "
             "still the same",
             decisions="cleanup_eligibility",
+            place=20,
             acts_on=("eligible",),
             counts=(
                 "select concat('deletes_', outcome) as name, count(*) as n "
@@ -174,6 +176,7 @@ DOMAIN = Domain(
             applies="removes these offsets, and these groups unless a description of them is "
             "still stored",
             decisions="group_sweeps",
+            place=30,
             acts_on=("offsets_expire", "tombstone"),
             counts=(
                 "select if(topic_name is null, 'groups_removed', 'offsets_removed') as name, "

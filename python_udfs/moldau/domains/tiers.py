@@ -106,6 +106,7 @@ DOMAIN = Domain(
             applies="applies nothing: brokers upload and delete",
             decisions="upload_candidates and decisions.delete_candidates, and every partition "
             "in marts.tier_lag",
+            place=40,
         ),
     ),
     verbs={"what-if": "Decide under other settings and show what differs."},

@@ -170,17 +170,24 @@ class CompiledView:
     schema: str
     sql: str
     reads: tuple[str, ...]
+    is_readable: bool
 
 
 def compiled_views(work: Path, names: Sequence[str]) -> list[CompiledView]:
-    """These models and the views and lists under them, parents first; nothing is connected to.
+    """What dbt selects by these, and the views and lists under it, parents first, from no engine.
 
     `work`: a folder that dbt may write into.
     """
     _parse(work)
     outcome = _invoke(["compile", "--select", *(f"+{name}" for name in names)], work)
     return [
-        CompiledView(node.name, node.schema, node.compiled_code, tuple(node.depends_on.nodes))
+        CompiledView(
+            node.name,
+            node.schema,
+            node.compiled_code,
+            tuple(node.depends_on.nodes),
+            bool(node.config.meta.get("is_readable")),
+        )
         for node in (result.node for result in outcome.result.results)
         if node.resource_type == "model" and node.config.materialized in HELPERS
     ]

@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -26,6 +26,7 @@ from moldau.reading.views import (
     SCHEMA,
     TABLE_STATUS,
     View,
+    is_view,
     parameters_sql,
     views_under,
 )
@@ -47,19 +48,21 @@ def connect_duckdb(
     only: Iterable[str] | None = None,
     target: Path | None = None,
     at_ms: int | None = None,
+    brought: Sequence[View] = (),
 ) -> DuckDBPyConnection:
     """A connection with every table of the warehouse, and every mart, as a view `database.name`.
 
     It reads the files of these tables, may write `target`, and nothing else: no other file, no
     setting, no extension, no table. `only`: full names of what is wanted (what does not exist is
-    left out); None = all. `at_ms`: the clock of the marts; None = now. MoldauError if there is no
-    warehouse or a table's log is damaged.
+    left out); None = all. `at_ms`: the clock of the marts; None = now. `brought`: views in the
+    place of those that marts are made from. MoldauError if there is no warehouse or a table's log
+    is damaged.
     """
     import duckdb
 
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
-    views = views_under(name for name in names if name.startswith("marts."))
+    views = views_under(filter(is_view, names), brought)
     needed = {table for view in views for table in view.tables}
     wanted = [name for name in existing if name in {*names, *needed}]
     connection = duckdb.connect()

@@ -14,8 +14,11 @@ from typing import Any
 MACROS = (
     "create macro timestamp_millis(x) as make_timestamptz(try_cast(x::hugeint * 1000 as bigint))",
     "create macro get(l, i) as l[i + 1]",
+    "create macro array_repeat(element, times) as list_transform(range(times), lambda i: element)",
     "create macro conv(number, from_base, to_base) as try_cast('0x' || number as bigint)::varchar",
     "create macro try_to_binary(text, format) as try(from_base64(text))",
+    # of the first or the last piece
+    "create macro substring_index(text, separator, piece) as string_split(text, separator)[piece]",
     "create macro safe_add(a, b) as try(a + b)",
     "create macro safe_subtract(a, b) as try(a - b)",
 )
@@ -153,6 +156,16 @@ def _map_filter(node: Any) -> Any:
     )
 
 
+def _finished(node: Any) -> Any:
+    """`aggregate(list, start, merge, finish)`: what sqlglot makes of it leaves out the end."""
+    finish = node.args.get("finish")
+    if finish is None:
+        return node
+    reduced = node.copy()
+    reduced.set("finish", None)
+    return _sql("list_transform([reduced_], finish_)[1]", reduced_=reduced, finish_=finish)
+
+
 def _from_json(node: Any) -> Any:
     kind = node.expression.name.replace("<", "(").replace(">", ")").replace("string", "varchar")
     return _sql(f"cast(cast(text_ as json) as {kind})", text_=node.this)
@@ -212,6 +225,7 @@ _BY_KIND: dict[str, Callable[[Any], Any]] = {
     "approxquantile": _percentile,
     "fromjson": _from_json,
     "filter": _filtered,
+    "reduce": _finished,
     # of the row with the largest, also where it is null there
     "argmax": _renamed("arg_max_null"),
     "argmin": _renamed("arg_min_null"),

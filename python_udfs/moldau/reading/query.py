@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from moldau.reading.delta import begin_reading, connect_duckdb
 from moldau.reading.delta_types import identifier, in_one_line, literal
 from moldau.reading.statements import require_condition, require_query
 from moldau.reading.tables import existing_relations, existing_tables, mentioned, resolve
-from moldau.reading.views import tables_under
+from moldau.reading.views import View, is_view, tables_under
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -121,19 +121,26 @@ def _select(full_name: str, *conditions: str | None) -> str:
 class Tables:
     """Some tables of a warehouse, opened once, for moldau's own questions."""
 
-    def __init__(self, warehouse: Path, names: Iterable[str], at_ms: int | None = None) -> None:
+    def __init__(
+        self,
+        warehouse: Path,
+        names: Iterable[str],
+        at_ms: int | None = None,
+        brought: Sequence[View] = (),
+    ) -> None:
         """MoldauError if there is no warehouse or a table is damaged; missing ones are empty.
 
-        `at_ms`: the clock of the marts; None = now.
+        `at_ms`: the clock of the marts; None = now. `brought`: views in the place of those that
+        marts are made from.
         """
         existing = set(existing_tables(warehouse))
         self._missing = {
             name
             for name in names
-            if not (tables_under([name]) if name.startswith("marts.") else {name}) <= existing
+            if not (tables_under([name], brought) if is_view(name) else {name}) <= existing
         }
         there = [name for name in names if name not in self._missing]
-        self._connection = connect_duckdb(warehouse, there, at_ms=at_ms)
+        self._connection = connect_duckdb(warehouse, there, at_ms=at_ms, brought=brought)
 
     @property
     def is_missing_any(self) -> bool:

@@ -3,7 +3,8 @@
 Compiled once for each version of the project and kept in the user's cache: a verb that reads does
 not wait for dbt, and no JVM is started for it. What a mart reads beside tables are the same views
 and lists that a run works on, and what a run would bring: `reading.parameters` has the clock in
-its place, `reading.settings` the settings in force.
+its place, `reading.settings` the settings in force. Helpers whose meta says `is_readable` are
+compiled, too: moldau's own questions are put to the SQL that decides.
 """
 
 from __future__ import annotations
@@ -14,20 +15,19 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from moldau.project import ROOT
-from moldau.warehouse.contracts import Table, marts, tables
+from moldau.warehouse.contracts import Table, in_force, marts, tables
 
 SCHEMA = "reading"  # what the marts are made from; a run has views of its own
 PARAMETERS = f"{SCHEMA}.parameters"
 TABLE_STATUS = f"{SCHEMA}.table_status"
-_SETTINGS = f"{SCHEMA}.settings"
-_OF_A_RUN = ("run.parameters", "run.settings", "run.table_status")
+_OF_A_RUN = ("run.parameters", "run.table_status", *(f"run.{name}" for name in in_force()))
 _LAYERS = ("staging", "intermediate", "run")  # schemas of the helpers where a run makes them
 
 
@@ -42,9 +42,12 @@ class View:
     tables: tuple[str, ...]
 
 
-def views_under(names: Iterable[str]) -> list[View]:
-    """These marts (`marts.groups`) and every view under them, parents first."""
-    compiled = _views()
+def views_under(names: Iterable[str], brought: Sequence[View] = ()) -> list[View]:
+    """These marts (`marts.groups`) and every view under them, parents first.
+
+    `brought`: views that stand in the place of those of their names.
+    """
+    compiled = _views() | {view.name: view for view in brought}
     found: dict[str, View] = {}
 
     def add(name: str) -> None:
@@ -76,9 +79,14 @@ def whole_sql(name: str) -> str:
     return f"{before}select * from (\n{code(mart)}\n)"
 
 
-def tables_under(names: Iterable[str]) -> set[str]:
+def tables_under(names: Iterable[str], brought: Sequence[View] = ()) -> set[str]:
     """The tables of the warehouse that these marts are made from."""
-    return {table for view in views_under(names) for table in view.tables}
+    return {table for view in views_under(names, brought) for table in view.tables}
+
+
+def is_view(name: str) -> bool:
+    """Whether a full name is one of a view, not of a table of the warehouse."""
+    return name.startswith(("marts.", f"{SCHEMA}."))
 
 
 def parameters_sql(at_ms: int | None, texts: str = "array<string>") -> str:
@@ -94,8 +102,12 @@ def parameters_sql(at_ms: int | None, texts: str = "array<string>") -> str:
 
 def _brought() -> dict[str, View]:
     """What a run brings, for those who only read."""
-    in_force = "select * from state.settings where valid_to_ms is null"
-    return {_SETTINGS: View(_SETTINGS, in_force, in_force, (), ("state.settings",))}
+    found = {}
+    for view, table in in_force().items():
+        sql = f"select * from {table} where valid_to_ms is null"
+        name = f"{SCHEMA}.{view}"
+        found[name] = View(name, sql, sql, (), (table,))
+    return found
 
 
 @cache
@@ -142,11 +154,12 @@ def _compile() -> list[View]:
     from moldau.reading.duckdb_sql import to_duckdb
 
     with tempfile.TemporaryDirectory() as work:
-        compiled = compiled_views(Path(work), [mart.name for mart in marts().values()])
+        names = [mart.name for mart in marts().values()]
+        compiled = compiled_views(Path(work), [*names, "config.meta.is_readable:true"])
     full_names = {f"{one.schema}.{one.name}" for one in compiled}
     known = set(tables())
     found: dict[str, View] = {}
-    wanted = set(marts())
+    wanted = set(marts()) | {f"{SCHEMA}.{one.name}" for one in compiled if one.is_readable}
     for one in reversed(compiled):  # children first: what only orders the graph is left out
         mart = marts().get(f"{one.schema}.{one.name}")
         name = mart.full_name if mart else f"{SCHEMA}.{one.name}"

@@ -89,5 +89,7 @@ def calling_plugins(
 
 def applies_to(session: Session, kind: str, cluster_id: str) -> bool:
     """Moldau is in charge of the cluster; of descriptions only where a plugin holds them."""
+    if kinds()[kind].applies_everywhere:
+        return True
     cluster = session.settings.cluster(cluster_id)
     return cluster.authority == "moldau" and (cluster.has_plugin or not kinds()[kind].calls_plugins)

@@ -32,6 +32,9 @@ def compare(
     scope = scope_of(session, clusters)
     run = Run(next_run_id(session, "compare"), "compare", scope, at_ms, is_dry_run=True)
     folder = fresh_folder(session, run)
+    if models := settings_models(session, run):
+        open_run(session, run)
+        session.run_models(*models)
     sides = []
     for side, name in zip("ab", rulesets, strict=True):
         run.rulesets = {
@@ -43,7 +46,7 @@ def compare(
     run.rulesets = {}
     open_run(session, run)
     session.bring("compared", " union all ".join(sides))
-    session.run_models(*settings_models(session, run), "replace_ruleset_comparison")
+    session.run_models("replace_ruleset_comparison")
     differences = session.sql("select count(*) from state.ruleset_comparison")[0][0]
     run.counts = {"differences": differences}
     close_run(session, run)

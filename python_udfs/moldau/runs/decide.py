@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,9 +117,14 @@ def _finish(session: Session, run: Run) -> None:
 
 
 def _carry_out(session: Session, run: Run, settings: list[str]) -> None:
-    """`settings`: the model that records them, if they are others than those in force."""
+    """`settings`: the models that record them, if they are others than those in force."""
     open_run(session, run)
+    decided: dict[str, Decided] = {}
     if not run.is_decided:
+        # what is folded for other settings is read by lists, which wait for no barrier
+        if any(name != "record_settings" for name in settings):
+            session.run_models(*settings)
+            settings = []
         models = session.models("decide", run.kind)
         read = versions_read(session, [model.name for model in models if model.decides])
         names = [model.name for model in models]
@@ -130,11 +135,14 @@ def _carry_out(session: Session, run: Run, settings: list[str]) -> None:
         counts = sum((one.counts for one in decided.values()), Counter())
         run.counts = {"decided": decided_now, **counts}
         run.is_decided = True
-        note_standstills(session, run, read, decided)
+        if not kinds()[run.kind].settles:
+            note_standstills(session, run, read, decided)
     # decided once: what is applied changes the state that the decisions were made on
     _note(session, run)
     die_at("after_decide")
     apply(session, run)
+    if decided and kinds()[run.kind].settles:
+        note_standstills(session, run, read, decided)
     if run.has_changes:  # an earlier version noted a run before it recorded them
         models = session.models("decide", run.kind)
         session.run_models(*(model.name for model in models if not model.decides))
@@ -143,8 +151,10 @@ def _carry_out(session: Session, run: Run, settings: list[str]) -> None:
 
 def _decided(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
     """What each cluster's subjects are decided, and how many of them by this run."""
-    found = {name: Decided() for name in run.cluster_ids}
+    found = defaultdict(Decided, {name: Decided() for name in run.cluster_ids})
     scope = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"
+    if in_scope := kinds()[run.kind].in_scope:
+        scope = in_scope(session.settings, run.cluster_ids)
     decided_now = 0
     if kinds()[run.kind].decides_once:
         scope += f" and run_id = {literal(run.run_id)}"

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from moldau.domains import kinds
 from moldau.project import seeds_digest
 from moldau.sessions.faults import fault
 from moldau.sessions.rows import append_rows
-from moldau.sessions.run import Run
+from moldau.sessions.run import Run, recorded_of
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
@@ -72,12 +73,14 @@ def idle_run(
     """
     warehouse = settings.warehouse.resolve()
     notes = read_notes(warehouse, kind)
-    scope = sorted(set(clusters or [*notes.known, *settings.clusters]))
+    if clusters and kinds()[kind].in_scope:
+        return None
+    scope = sorted(set(clusters or [*notes.known, *settings.named_clusters()]))
     found = {name: notes.clusters[name] for name in scope if name in notes.clusters}
     if (
         not found
         or len(found) < len(scope)
-        or not all(_holds(one, name, at_ms, settings) for name, one in found.items())
+        or not all(_holds(one, digest(settings, kind, name), at_ms) for name, one in found.items())
         or fault()
         or not _is_in_order(warehouse, notes.tables)
     ):
@@ -93,9 +96,20 @@ def idle_run(
     return run
 
 
-def _holds(one: Standstill, cluster: str, at_ms: int, settings: Settings) -> bool:
+def digest(settings: Settings, kind: str, cluster: str) -> str:
+    """Of the settings that a run of the kind decides under for the cluster."""
+    run = Run("", kind, [cluster], 0)
+    told = [
+        f"{row['settings_hash']} {next(iter(row.values()))}"
+        for recorded in recorded_of(run)
+        for row in recorded.rows(settings, run)
+    ]
+    return " ".join([settings.cluster(cluster).digest(), *sorted(told)])
+
+
+def _holds(one: Standstill, settings_hash: str, at_ms: int) -> bool:
     is_before_due = one.next_due_at_ms is None or at_ms < one.next_due_at_ms
-    is_same = one.settings_hash == settings.cluster(cluster).digest()
+    is_same = one.settings_hash == settings_hash
     return is_same and is_before_due and one.decided_at_ms <= at_ms
 
 

@@ -18,7 +18,7 @@ def loaded_clusters(session: Session) -> set[str]:
 
 def known_clusters(session: Session) -> list[str]:
     """Clusters that were loaded or stand in the settings."""
-    return sorted(loaded_clusters(session) | set(session.settings.clusters))
+    return sorted(loaded_clusters(session) | set(session.settings.named_clusters()))
 
 
 def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from moldau.domains import kinds
 from moldau.engine.dbt import tables_under
 from moldau.runs.apply import applies_to
-from moldau.runs.idle import Notes, Standstill, read_notes, table_versions, write_notes
+from moldau.runs.idle import Notes, Standstill, digest, read_notes, table_versions, write_notes
 from moldau.runs.scope import loaded_clusters
 from moldau.warehouse.contracts import tables
 
@@ -53,19 +53,24 @@ def note_standstills(
 
     `read`: versions of before the decision; those of what the run wrote are taken anew.
     """
-    of_run = {model.table for model in session.models("decide", run.kind)}
+    kind = kinds()[run.kind]
+    if kind.in_scope and not set(session.settings.named_clusters()) <= set(run.cluster_ids):
+        return  # what the other clusters have to do with these was not decided
+    stages = ("decide", "apply") if kind.settles else ("decide",)
+    of_run = {model.table for stage in stages for model in session.models(stage, run.kind)}
     written = [name for name in read if name.startswith("decisions.") or name in of_run]
     versions = read | table_versions(session.warehouse, [*written, "state.settings"])
     quiet = {
         name: Standstill(
-            settings_hash=session.settings.cluster(name).digest(),
+            settings_hash=digest(session.settings, run.kind, name),
             decided_at_ms=run.at_ms,
             next_due_at_ms=decided[name].next_due_at_ms,
-            counts={} if kinds()[run.kind].decides_once else dict(decided[name].counts),
+            counts={} if kind.decides_once else dict(decided[name].counts),
             versions={table: version for table, version in versions.items() if version is not None},
         )
         for name in run.cluster_ids
-        if not _has_work(session, run.kind, name, decided[name])
+        if (kind.settles and not run.is_dry_run)
+        or not _has_work(session, run.kind, name, decided[name])
     }
     before = read_notes(session.warehouse, run.kind)
     notes = Notes(sorted(loaded_clusters(session)), list(tables()), before.clusters | quiet)

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from moldau.domains import domains
 from moldau.engine.literals import literal, rows_sql
 from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
@@ -18,6 +19,7 @@ from moldau.warehouse.notes import EXACTLY
 from moldau.warehouse.sizes import state_bytes
 
 if TYPE_CHECKING:
+    from moldau.domains.domain import Recorded
     from moldau.sessions.session import Session
 
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
@@ -111,15 +113,36 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
         f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name",
     )
     _bring_settings(session, run)
+    for recorded in recorded_of(run):
+        if rows := recorded.rows(session.settings, run):
+            session.bring(recorded.view, rows_sql(run_views()[recorded.view], rows))
 
 
 def settings_models(session: Session, run: Run) -> list[str]:
-    """The model that records the settings, if those in force are others."""
+    """The models that record the settings, where those in force are others."""
     sql = "select cluster_id, settings_hash from t where valid_to_ms is null"
     in_force = dict(ask_rows(session.warehouse, "state.settings", sql))
     wanted = {name: session.settings.cluster(name).digest() for name in run.cluster_ids}
     changed = any(in_force.get(name) != digest for name, digest in wanted.items())
-    return ["record_settings"] if changed else []
+    models = ["record_settings"] if changed else []
+    for recorded in recorded_of(run):
+        name = next(iter(run_views()[recorded.view]))
+        sql = f"select {name}, settings_hash from t where valid_to_ms is null"
+        in_force = dict(ask_rows(session.warehouse, f"state.{recorded.view}", sql))
+        rows = recorded.rows(session.settings, run)
+        if in_force != {row[name]: row["settings_hash"] for row in rows}:
+            models += recorded.models
+    return models
+
+
+def recorded_of(run: Run) -> list[Recorded]:
+    """What settings beside those of clusters the run is about."""
+    return [
+        recorded
+        for domain in domains()
+        for recorded in domain.recorded
+        if run.load_kind or run.kind in ("compare", *(kind.name for kind in domain.kinds))
+    ]
 
 
 def close_run(session: Session, run: Run) -> None:

@@ -76,6 +76,18 @@ def run_views() -> dict[str, dict[str, str]]:
     return found
 
 
+@cache
+def in_force() -> dict[str, str]:
+    """Views of `run.*` that are the rows in force of a table of state: name -> table."""
+    return {
+        entry["name"]: meta["like"]
+        for path in sorted(_source_files())
+        for source in _content(path).get("sources", [])
+        for entry in source["tables"]
+        if (meta := entry.get("config", {}).get("meta", {})).get("is_in_force")
+    }
+
+
 def _source_files() -> list[Path]:
     return list((ROOT / "models").glob("staging/sources/*.yml"))
 
