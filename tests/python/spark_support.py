@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import itertools
 import json
+import re
 import tempfile
 import threading
 import time
@@ -22,6 +23,7 @@ import pytest
 from moldau.domains import topics
 from moldau.engine.dbt import DbtError
 from moldau.engine.literals import literal
+from moldau.project import ROOT
 from moldau.reading.publish import PUBLISHED, publish
 from moldau.reading.query import query, table_rows
 from moldau.records import families
@@ -39,11 +41,14 @@ from moldau.sessions.run import (
 )
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
 
 CAPTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 # an installed distribution, as far as Python can tell: it brings the plugin `scripted`
 DISTRIBUTION = str(Path(__file__).parent / "plugin_distribution")
 _numbers = itertools.count()
+# kinds whose records may be folded again from the first: they are kept where a load keeps them
+FOLDED_AGAIN = (families.REMOTE_LOG_METADATA, families.OFFSET_SYNCS, families.CHECKPOINTS)
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ def fold(
     run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind=kind)
     open_run(session, run)
     rows = f"select *, '{run.run_id}' as run_id from ({decoded})"
-    if kind == families.REMOTE_LOG_METADATA:  # a segment may be folded again from its first event
+    if kind in FOLDED_AGAIN:
         table = topics()[kind].table
         position = "cluster_id, log_topic_name, log_partition_index, log_offset"
         session.spark.sql(
@@ -277,6 +282,25 @@ def dbt_tests_pass(session: Session, *selected: str) -> None:
         failed = str(error)
     if failed:
         pytest.fail(failed, pytrace=False)
+
+
+def insert_row(session: Session, table: str, row: Mapping[str, Any]) -> None:
+    """Columns that it leaves out are null."""
+    given = {name: value for name, value in row.items() if value is not None}
+    values = ", ".join(f"{literal(value)} as {name}" for name, value in given.items())
+    session.spark.sql(f"insert into {table} by name select {values}")
+
+
+def rows_of_singular_test(session: Session, name: str) -> list[dict[str, Any]]:
+    """What a test of dbt's in tests/singular finds, on the tables as they are."""
+    sql = (ROOT / "tests" / "singular" / f"{name}.sql").read_text()
+    models = set(re.findall(r"ref\('(\w+)'\)", sql))
+    seeds = {model for model in models if f"seeds.{model}" in tables()}
+    session.make_views(*sorted(models - seeds))
+    for model in models:
+        schema = "seeds" if model in seeds else "staging"
+        sql = sql.replace(f"{{{{ ref('{model}') }}}}", f"{schema}.{model}")
+    return [row.asDict() for row in session.sql(sql)]
 
 
 def contents(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from spark_support import rows
+from spark_support import insert_row, rows_of_singular_test
 
-from moldau.engine.literals import literal
 from moldau.sessions.session import Session
 
-SINGULAR = Path(__file__).parents[1] / "singular"
 LIVES = {
     "never stored": [("record", -1, "1"), ("removed", "", "3")],
     "cleared": [("record", 4, "1"), ("success", "", "2"), ("removed", "", "3")],
@@ -65,20 +61,10 @@ def _insert(session: Session, group: str, index: int, what: str, how: Any, run_i
         row |= {"call_id": f"{group} {run_id}", "operation": "delete", "topology_epoch": 4}
         row |= {"outcome": what, "started_at_ms": at_ms}
         row |= {"finished_at_ms": at_ms + (60_000 if how == "late" else 1)}
-    values = ", ".join(f"{literal(value)} as {name}" for name, value in row.items())
-    session.spark.sql(f"insert into {table} by name select {values}")
-
-
-def violations(session: Session, name: str) -> set[str]:
-    """Groups that a singular test of dbt finds in the cluster."""
-    sql = (SINGULAR / f"{name}.sql").read_text()
-    session.make_views(*(models := re.findall(r"ref\('(\w+)'\)", sql)))
-    for model in models:
-        sql = sql.replace(f"{{{{ ref('{model}') }}}}", f"staging.{model}")
-    found = rows(session, f"select group_id from ({sql}) where cluster_id = 'violated'")
-    return {group for (group,) in found}
+    insert_row(session, table, row)
 
 
 def test_a_description_that_outlives_its_group_is_found(lives: Session) -> None:
     name = "assert_no_tombstone_before_the_description_was_deleted"
-    assert violations(lives, name) == VIOLATIONS
+    found = rows_of_singular_test(lives, name)
+    assert {row["group_id"] for row in found if row["cluster_id"] == "violated"} == VIOLATIONS

@@ -42,7 +42,8 @@ WAITS_FOR: dict[str, set[str]] = {
     "apply": {"barrier", "apply"},
     "mart": set(),
 }
-# helpers that are lists, for several statements of a run read them and each is long in the planning
+# helpers that are lists, for several statements of a run read them and each is long in the
+# planning, or Delta skips files by them
 READ_AGAIN = {
     "int_groups__requests_answered",
     "int_tiers__partitions_led",
@@ -51,10 +52,24 @@ READ_AGAIN = {
     "int_tiers__segments_measured",
     "int_tiers__upload_candidates_reasoned",
     "int_tiers__delete_candidates_reasoned",
+    "int_mirrors__changes_read",
+    "int_mirrors__syncs_placed",
+    "int_mirrors__syncs_read",
+    "int_mirrors__offset_translations_reasoned",
 }
 # sources that marts may see: what is there, never what a load brings
 SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__parameters"}
-STATE_VERBS = ("fold_", "replace_", "touch_", "record_", "mark_", "clear_", "tombstone_", "settle_")
+STATE_VERBS = (
+    "emit_",
+    "fold_",
+    "replace_",
+    "touch_",
+    "record_",
+    "mark_",
+    "clear_",
+    "tombstone_",
+    "settle_",
+)
 # what Jinja can learn from elsewhere than the project's files
 ASKS = re.compile(
     r"\b(this|target|flags|run_query|statement|load_result|execute|is_incremental|invocation_id|"
@@ -132,7 +147,7 @@ def test_only_state_models_write_state_and_history(
 def test_barriers_order_the_graph(dbt_project: Project) -> None:
     before = {name: model.ancestors for name, model in dbt_project.models.items()}
     for fold in dbt_project.of_kind("fold"):
-        domains_after = [fold.domain] if fold.domain != "run" else ["groups", "tiers"]
+        domains_after = [fold.domain] if fold.domain != "run" else ["groups", "mirrors", "tiers"]
         for domain in domains_after:
             assert fold.name in before[f"int_{domain}__folded"]
     for decision in dbt_project.of_kind("decision"):

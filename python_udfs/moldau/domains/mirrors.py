@@ -1,14 +1,19 @@
-"""MirrorMaker 2: what it says of offsets on both sides is decoded; nothing is decided yet."""
+"""MirrorMaker 2: which offset a group would have on the other cluster, through restarts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Topics
+from moldau.domains.domain import Domain, Explained, Kind, Question, Recorded, Subjects, Topics
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from moldau.loading.shape import Shape
+    from moldau.sessions.run import Run
+    from moldau.settings import Settings
     from moldau.settings.fields import Section
 
 
@@ -36,13 +41,117 @@ def _flow() -> type[Section]:
     return FlowSettings
 
 
+def _mirror_task_starts() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import any_text, flag, int64
+
+    members = (
+        any_text("flow"),
+        int64("started_at_ms"),
+        int64("syncs_end_offset"),
+        flag("checkpoints_readable"),
+    )
+    return Shape("mirror_task_starts", members)
+
+
+def _flows(settings: Settings, run: Run) -> list[dict[str, Any]]:
+    """Rows of run.flows; a comparison puts other rule sets in place of theirs."""
+    rows = []
+    for name, flow in settings.sections["flows"].items():
+        row = {"flow": name, **flow.row()}
+        row["ruleset"] = run.rulesets.get(flow.source, {}).get("mirrors", row["ruleset"])
+        rows.append(
+            row | {"valid_from_ms": run.started_at_ms, "valid_to_ms": None, "run_id": run.run_id}
+        )
+    return rows
+
+
+def _flows_in_scope(settings: Settings, clusters: Sequence[str]) -> str:
+    """Decisions of the flows that begin or end at one of the clusters."""
+    from moldau.engine.literals import literal
+
+    flows = [
+        name
+        for name, flow in settings.sections["flows"].items()
+        if {flow.source, flow.target} & set(clusters)
+    ]
+    return f"flow in ({', '.join(map(literal, flows)) or 'null'})"
+
+
+def _explain(
+    warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
+) -> Explained | None:
+    from moldau.reading.explain_translation import COLUMNS, explain_translation
+    from moldau.reading.explain_translation_words import translation_in_words, translation_row
+
+    found = explain_translation(warehouse, text, cluster)
+    if found is None:
+        return None
+    return Explained(list(translation_in_words(found)), COLUMNS, [translation_row(found)])
+
+
+def _probe(
+    settings: Settings, probes: Sequence[str], clusters: Sequence[str], at_ms: int | None
+) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]]:
+    from moldau.reading.probe import COLUMNS, translate_probes
+
+    return COLUMNS, translate_probes(settings, probes, clusters, at_ms)
+
+
+# what a flow that is new, or another one by its name, has of what was loaded before it
+_FOLDED_FOR_NEW_FLOWS = (
+    "fold_offset_syncs",
+    "fold_mirrored_partitions",
+    "fold_checkpoints",
+    "record_flows",
+)
+
 DOMAIN = Domain(
     name="mirrors",
+    kinds=(
+        Kind(
+            name="translate",
+            summary="Translate the offsets of groups to the other cluster of each flow.",
+            decides="for each flow which offset every group of its source would have on its "
+            "target, and which of these are new checkpoints",
+            applies="writes the new checkpoints into state.checkpoints, whoever is in charge of "
+            "the clusters: no record of Kafka's is touched",
+            decisions="offset_translations and decisions.target_offset_writes",
+            place=50,
+            acts_on=("emit",),
+            counts=(
+                "select 'checkpoints_emitted' as name, count(*) as n "
+                "from history.checkpoints where run_id = {run}",
+            ),
+            applies_everywhere=True,
+            settles=True,
+            in_scope=_flows_in_scope,
+            questions=(
+                Question(
+                    option="--probe",
+                    metavar="TOPIC-PARTITION:OFFSET",
+                    help="Decide nothing: print where this offset of a source lies on the target "
+                    "of each flow, with the sync that proves it. May be repeated.",
+                    answer=_probe,
+                ),
+            ),
+            dies_before=("before_clear",),
+            dies_after={"emit_checkpoints": ("after_clear",)},
+        ),
+    ),
+    verbs={"reset-plan": "Write the offsets that groups would be given, for Kafka's own tool."},
     topics=(
-        Topics("offset_syncs", "decoded.offset_syncs", _offset_syncs),
-        Topics("checkpoints", "decoded.checkpoints", _checkpoints),
+        Topics("offset_syncs", "decoded.offset_syncs", _offset_syncs, "offset_syncs"),
+        Topics("checkpoints", "decoded.checkpoints", _checkpoints, "checkpoints"),
         Topics("heartbeats", "decoded.heartbeats", _heartbeats),
     ),
+    files={"mirror_task_starts": _mirror_task_starts},
     sections={"flows": _flow},
+    recorded=(Recorded("flows", _flows, _FOLDED_FOR_NEW_FLOWS),),
     has_cluster_rules=False,
+    reasoned="int_mirrors__decisions_reasoned",
+    subjects=Subjects(
+        forms=("translation GROUP TOPIC-PARTITION", "translation GROUP TOPIC-PARTITION of FLOW"),
+        explain=_explain,
+    ),
 )

@@ -28,8 +28,9 @@ _FIXED_NAMES = {
     "__transaction_state": TRANSACTION_STATE,
     "heartbeats": HEARTBEATS,
 }
-_OFFSET_SYNCS_NAME = re.compile(r"mm2-offset-syncs\..+\.internal")
-_CHECKPOINTS_NAME = re.compile(r".+\.checkpoints\.internal")
+# around MirrorMaker's names stands replication.policy.separator, whichever that is (KIP-949)
+_OFFSET_SYNCS_NAME = re.compile(r"mm2-offset-syncs(.+?).+\1internal")
+_CHECKPOINTS_NAME = re.compile(r".+?(.+)checkpoints\1internal")
 
 
 def family_of(topic_name: str) -> str | None:

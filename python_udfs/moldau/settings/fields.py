@@ -23,6 +23,10 @@ class Section(BaseModel):
     inherits_default: ClassVar[bool] = False
     """Entries of a section that are such have what the entry `default` says."""
 
+    def named_clusters(self) -> tuple[str, ...]:
+        """Clusters that an entry names."""
+        return ()
+
     @model_validator(mode="before")
     @classmethod
     def _nothing_written(cls, content: Any) -> Any:

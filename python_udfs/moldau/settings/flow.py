@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from moldau.settings.fields import Flag, Name, NotNegative, Section
 from moldau.settings.rule_sets import RuleSet, default_rule_set
 
-
-def _compiles(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise PydanticCustomError(
-            "pattern", "a regular expression ({reason})", {"reason": str(error)}
-        ) from None
-    return pattern
+_KEEPS_NAMES = "IdentityReplicationPolicy"
 
 
-Pattern = Annotated[str, AfterValidator(_compiles)]
+def _compiles(patterns: str) -> str:
+    for pattern in _listed(patterns):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise PydanticCustomError(
+                "pattern", "a regular expression ({reason})", {"reason": str(error)}
+            ) from None
+    return patterns
+
+
+def _separates(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", text):
+        raise PydanticCustomError("separator", "characters of Kafka's topic names: a-z, 0-9, ._-")
+    return text
+
+
+def _is_policy(name: str) -> str:
+    if name.split(".")[-1] not in ("DefaultReplicationPolicy", _KEEPS_NAMES):
+        raise PydanticCustomError("policy", f"DefaultReplicationPolicy or {_KEEPS_NAMES}")
+    return name
+
+
+def _listed(patterns: str) -> list[str]:
+    """MirrorMaker takes a list: a comma separates patterns even within braces."""
+    return [pattern.strip() for pattern in patterns.split(",")] if patterns.strip() else []
+
+
+def _joined(patterns: str) -> str | None:
+    """One pattern that a name matches as a whole; None = no name does."""
+    listed = _listed(patterns)
+    return rf"\A(?:(?:{')|(?:'.join(listed)}))\z" if listed else None
+
+
+Patterns = Annotated[str, AfterValidator(_compiles)]
 
 
 class FlowSettings(Section):
@@ -33,16 +61,70 @@ class FlowSettings(Section):
     ruleset: Annotated[str, RuleSet("mirrors")] = Field(
         default_factory=lambda: default_rule_set("mirrors")
     )
-    topics: Pattern = ".*"
-    topics_exclude: Pattern | None = Field(default=None, alias="topics.exclude")
-    groups: Pattern = ".*"
-    groups_exclude: Pattern | None = Field(default=None, alias="groups.exclude")
+    topics: Patterns = ".*"
+    topics_exclude: Patterns = Field(
+        default=r".*[\-\.]internal, .*\.replica, __.*", alias="topics.exclude"
+    )
+    groups: Patterns = ".*"
+    groups_exclude: Patterns = Field(
+        default="console-consumer-.*, connect-.*, __.*", alias="groups.exclude"
+    )
+    clamp_first: Flag = False
+    anchored: Flag = False
+    exactly_once_source_support: Literal["disabled", "preparing", "enabled"] = Field(
+        default="disabled", alias="exactly.once.source.support"
+    )
+    offset_syncs_topic_location: Literal["source", "target"] = Field(
+        default="source", alias="offset-syncs.topic.location"
+    )
     offset_lag_max: NotNegative | None = Field(default=None, alias="offset.lag.max")
     emit_checkpoints_enabled: Flag | None = Field(default=None, alias="emit.checkpoints.enabled")
     sync_group_offsets_enabled: Flag | None = Field(
         default=None, alias="sync.group.offsets.enabled"
     )
-    replication_policy_class: str | None = Field(default=None, alias="replication.policy.class")
-    replication_policy_separator: str | None = Field(
-        default=None, alias="replication.policy.separator"
+    replication_policy_class: Annotated[str, AfterValidator(_is_policy)] | None = Field(
+        default=None, alias="replication.policy.class"
     )
+    replication_policy_separator: Annotated[str, AfterValidator(_separates)] = Field(
+        default=".", alias="replication.policy.separator"
+    )
+    internal_topic_separator_enabled: Flag = Field(
+        default=True, alias="replication.policy.internal.topic.separator.enabled"
+    )
+
+    @model_validator(mode="after")
+    def _goes_somewhere(self) -> FlowSettings:
+        if self.source == self.target:
+            raise PydanticCustomError("flow", "a target that is another cluster than the source")
+        return self
+
+    def named_clusters(self) -> tuple[str, ...]:
+        return (self.source, self.target)
+
+    def row(self) -> dict[str, Any]:
+        """What of a row of state.flows follows from the settings alone."""
+        in_source = self.offset_syncs_topic_location == "source"
+        other = self.target if in_source else self.source
+        # KIP-949: MirrorMaker before 3.1 named its own topics with dots whatever the separator was
+        within = self.replication_policy_separator if self.internal_topic_separator_enabled else "."
+        effective = self.model_dump(by_alias=True, exclude_none=True)
+        settings = json.dumps(effective, sort_keys=True)
+        return {
+            "source_cluster_id": self.source,
+            "target_cluster_id": self.target,
+            "ruleset": self.ruleset,
+            "topics_pattern": _joined(self.topics) or r"\A\z",
+            "topics_excluded_pattern": _joined(self.topics_exclude),
+            "groups_pattern": _joined(self.groups) or r"\A\z",
+            "groups_excluded_pattern": _joined(self.groups_exclude),
+            "separator": self.replication_policy_separator,
+            "syncs_cluster_id": self.source if in_source else self.target,
+            "syncs_topic_name": within.join(("mm2-offset-syncs", other, "internal")),
+            "checkpoints_topic_name": within.join((self.source, "checkpoints", "internal")),
+            "keeps_topic_names": (self.replication_policy_class or "").endswith(_KEEPS_NAMES),
+            "clamp_first": self.clamp_first,
+            "anchored": self.anchored,
+            "is_exactly_once": self.exactly_once_source_support == "enabled",
+            "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
+            "settings": settings,
+        }

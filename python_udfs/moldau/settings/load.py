@@ -80,6 +80,12 @@ class Settings(Section):
             raise MoldauError(f"{name!r} cannot name a cluster; allowed is {error}") from None
         return ClusterSettings()
 
+    def named_clusters(self) -> tuple[str, ...]:
+        """Every cluster that the file names, by itself or in an entry of a section."""
+        entries = [entry for told in self.sections.values() for entry in told.values()]
+        named = {name for entry in entries for name in entry.named_clusters()}
+        return tuple(sorted({*self.clusters, *named}))
+
     def plugin_spec(self, cluster: str) -> PluginSpec | None:
         """What constructs the cluster's plugin; None = the file gives it none."""
         plugin = self.cluster(cluster).plugin

@@ -15,10 +15,16 @@ from moldau.project import SEEDS
 @cache
 def rule_sets(domain: str) -> tuple[str, ...]:
     """Rule sets of `domain`, the default first."""
+    return tuple(switches_of(domain))
+
+
+@cache
+def switches_of(domain: str) -> dict[str, dict[str, str]]:
+    """Rule sets of `domain` with the columns of each as the file has them, the default first."""
     with (SEEDS / "rule_sets.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["domain"] == domain]
     rows.sort(key=lambda row: row["is_default"] != "true")
-    return tuple(row["ruleset"] for row in rows)
+    return {row["ruleset"]: row for row in rows}
 
 
 def default_rule_set(domain: str) -> str:

@@ -25,7 +25,13 @@ class FoldedSync(Sync):
 
 
 def starts_incarnation(previous: Sync, sync: Sync, ruleset: str) -> bool:
-    """4.2.3 and 4.6: the target log is another one; under `parity` also when the source rewinds."""
+    """4.2.3 and 4.6: the target log is another one; under `parity` also when the source rewinds.
+
+    The same sync again is one that was sent twice, and begins nothing: 4.2.3 says "while u grew".
+    As a boundary (the query of 4.6) it would let the segment after it in without a gate.
+    """
+    if is_repeated(previous, sync):
+        return False
     went_back = sync.d <= previous.d
     if ruleset == "parity":
         rewound = sync.u < previous.u
@@ -35,8 +41,12 @@ def starts_incarnation(previous: Sync, sync: Sync, ruleset: str) -> bool:
 
 def starts_segment(previous: Sync, sync: Sync, *, is_exactly_once: bool = False) -> bool:
     """4.1b: a replay, or more downstream than upstream records (not told of flows with EOS)."""
-    is_replay = sync.u <= previous.u
+    is_replay = sync.u <= previous.u and not is_repeated(previous, sync)
     return is_replay or (not is_exactly_once and has_excess(previous, sync))
+
+
+def is_repeated(previous: Sync, sync: Sync) -> bool:
+    return (sync.u, sync.d) == (previous.u, previous.d)
 
 
 def has_excess(previous: Sync, sync: Sync) -> bool:
@@ -104,7 +114,7 @@ def current(folded: Sequence[FoldedSync]) -> list[FoldedSync]:
 class Translation:
     """`offset`: None = no sync, -1 = before the first. `proof`: the sync that gives `floor`.
 
-    Bounds are of the true position (4.4); `upper` is None behind the last sync of its segment.
+    Bounds are of the true position (4.4); `upper` is None where nothing tells.
     """
 
     offset: int | None
@@ -132,6 +142,7 @@ def translate(
     *,
     anchored: bool = False,
     clamp_first: bool = False,
+    is_exactly_once: bool = False,
 ) -> Translation:
     """4.1: the greatest t(s, g) of the admitted syncs of the current incarnation."""
     if not folded:
@@ -150,13 +161,13 @@ def translate(
         none = BEFORE_FIRST_SYNC
         return Translation(none, none, incarnation=incarnation, at_rest=at_rest)
     floor = proof.translates(g)
-    following = next_in_segment(live, proof)
+    following = next_sync(live, proof)
+    is_alone = is_sole_writer(target_log(folded)) and not is_exactly_once
     anchor = floor
-    if anchored and following is not None and is_sole_writer(live):
+    if anchored and following is not None and is_alone:
         anchor = max(floor, following.d - (following.u - g))
-    return Translation(
-        anchor, floor, proof, anchor, upper_bound(proof, following, g), incarnation, at_rest
-    )
+    upper = upper_bound(proof, following, g, is_alone=is_alone)
+    return Translation(anchor, floor, proof, anchor, upper, incarnation, at_rest)
 
 
 def best(usable: Sequence[FoldedSync], g: int) -> FoldedSync | None:
@@ -166,24 +177,39 @@ def best(usable: Sequence[FoldedSync], g: int) -> FoldedSync | None:
     return max(equal, key=lambda one: (one.u, one.log_offset), default=None)
 
 
-def next_in_segment(live: Sequence[FoldedSync], one: FoldedSync) -> FoldedSync | None:
-    later = (other for other in live if other.log_offset > one.log_offset)
-    return next((other for other in later if other.segment == one.segment), None)
+def next_sync(live: Sequence[FoldedSync], one: FoldedSync) -> FoldedSync | None:
+    """4.4: the very next one closes the bracket if the source went on, whoever else wrote."""
+    following = next((other for other in live if other.log_offset > one.log_offset), None)
+    if following is None or following.u <= one.u or not following.is_admitted:
+        return None
+    return following
 
 
-def upper_bound(proof: FoldedSync, following: FoldedSync | None, g: int) -> int | None:
-    """4.4: exact at a sync; s2.d always; left reckoning where the span has no other writer."""
+def upper_bound(
+    proof: FoldedSync, following: FoldedSync | None, g: int, *, is_alone: bool
+) -> int | None:
+    """4.4: exact at a sync; s2.d always; left reckoning where MM2 alone writes to the target."""
     if proof.u == g:
         return proof.d
-    if following is None:
-        return None
-    if has_excess(proof, following):
-        return following.d
-    return min(following.d, proof.d + (g - proof.u))
+    bounds = [following.d] if following is not None else []
+    bounds += [proof.d + (g - proof.u)] if is_alone else []
+    return min(bounds, default=None)
+
+
+def target_log(folded: Sequence[FoldedSync]) -> Sequence[FoldedSync]:
+    """Syncs of the target as it is: who else wrote to it does not depend on the rule set."""
+    began = 0
+    for index, (one, later) in enumerate(itertools.pairwise(folded), 1):
+        if starts_incarnation(one, later, "full_history"):
+            began = index
+    return folded[began:]
 
 
 def is_sole_writer(live: Sequence[FoldedSync]) -> bool:
-    """4.4: anchoring is refused when any span has more downstream than upstream records."""
+    """4.4: told by the spans, none of which has more downstream than upstream records.
+
+    With EOS nobody is alone, since there are markers.
+    """
     return not any(
         later.u > one.u and has_excess(one, later) for one, later in itertools.pairwise(live)
     )
@@ -261,21 +287,33 @@ def decide(
     *,
     anchored: bool = False,
     clamp_first: bool = False,
+    is_exactly_once: bool = False,
 ) -> tuple[Translation, str]:
     """What moldau answers about one candidate that no filter leaves out."""
     if commit.offset is None:
         return Translation(None), "NO_COMMIT"
     if folded and is_of_old_incarnation(folded, commit.at_ms):
         return Translation(None), "COMMIT_FROM_OLD_INCARNATION"
-    translation = translate(folded, commit.offset, anchored=anchored, clamp_first=clamp_first)
+    translation = translate(
+        folded,
+        commit.offset,
+        anchored=anchored,
+        clamp_first=clamp_first,
+        is_exactly_once=is_exactly_once,
+    )
     known = None if last is None else of_incarnation(folded, last)
     return translation, guard(known, commit.offset, translation)
 
 
 def is_of_old_incarnation(folded: Sequence[FoldedSync], at_ms: int) -> bool:
-    """4.2.4: the commit is older than the incarnation, after a boundary only."""
-    first = current(folded)[0]
-    return first.incarnation > 0 and at_ms < first.at_ms
+    """4.2.4: the commit is older than a boundary at which the source, too, may have begun anew.
+
+    Where only the target did, what groups commit on the source still means the same.
+    """
+    return any(
+        later.incarnation != one.incarnation and later.u <= one.u and at_ms < later.at_ms
+        for one, later in itertools.pairwise(folded)
+    )
 
 
 def emitted(
