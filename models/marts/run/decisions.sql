@@ -18,6 +18,12 @@ of_tiers as (
 
 ),
 
+of_mirrors as (
+
+    select * from {{ ref('int_mirrors__decisions_gathered') }}
+
+),
+
 reasons as (
 
     select * from {{ ref('reason_codes') }}
@@ -59,6 +65,18 @@ decisions_gathered as (
         {{ gathered_columns() }}
 
     from of_tiers
+
+    union all
+
+    select
+        domain,
+        cluster_id,
+        subject,
+        decision_table,
+        group_id,
+        {{ gathered_columns() }}
+
+    from of_mirrors
 
 ),
 
