@@ -38,13 +38,15 @@ def explain(
     everything about the group; `tier TOPIC-PARTITION` explains a partition of tiered storage,
     `upload TOPIC-PARTITION BASE_OFFSET on BROKER` and `delete TOPIC-PARTITION SEGMENT_ID` one of
     its segments; `heartbeat REQUEST`, `push REQUEST`, `join REQUEST` and `deletion REQUEST [GROUP]`
-    the answer to a request. A group with spaces at its ends is quoted with its verb.
+    the answer to a request; `translation GROUP TOPIC-PARTITION [of FLOW]` the offset that a group
+    would have on the other cluster. A group with spaces at its ends is quoted with its verb.
 
     \b
     Example:
       moldau explain cleanup orders-app
       moldau explain offset orders-app orders-0 --cluster east
       moldau explain tier orders-0
+      moldau explain translation orders-app orders-0
     """
     text = " ".join(subject)
     known = [domain.subjects for domain in domains() if domain.subjects]

@@ -1,0 +1,76 @@
+"""`moldau reset-plan`: what would be written to groups, for Kafka's own tool."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from moldau.cli.failures import FINDINGS
+from moldau.cli.options import pass_settings_to_read
+from moldau.errors import MoldauError
+from moldau.settings import Settings
+
+
+@click.command(name="reset-plan")
+@click.argument("flow")
+@click.option(
+    "--to", "target", type=click.Path(path_type=Path, dir_okay=False),
+    help="The file, which appears when it is complete.  [default: standard output]",
+)  # fmt: skip
+@click.option(
+    "--group", metavar="GROUP",
+    help="Only this group, in the format that Kafka's tool takes for one.",
+)  # fmt: skip
+@click.option(
+    "--back", "is_back", is_flag=True,
+    help="For groups that come home: their offsets in the source (marts.failback_offsets).",
+)  # fmt: skip
+@pass_settings_to_read
+def reset_plan(
+    settings: Settings, flow: str, target: Path | None, group: str | None, is_back: bool
+) -> None:
+    """Write the offsets that groups of FLOW would be given, as a file for Kafka's own tool.
+
+    They are those that decisions.target_offset_writes says `write` of: no group with members is
+    among them, and none is set back. Lines are group,topic,partition,offset; with --group
+    topic,partition,offset. Kafka's tool is told the groups, too: --all-groups are those that the
+    cluster knows already. moldau itself writes to no cluster.
+
+    \b
+    Example:
+      moldau reset-plan east-to-west --to plan.csv
+      kafka-consumer-groups.sh --bootstrap-server west:9092 --reset-offsets \\
+        --from-file plan.csv --group billing --group audit --dry-run
+    """
+    from moldau.reading.reset_plan import reset_plan as plan_of
+
+    plan = plan_of(settings.warehouse, flow, group, is_back)
+    if target is None:
+        click.echo(plan.text, nl=False)
+    else:
+        _write(plan.text, target)
+    told = f"offsets: {plan.offsets}, groups: {len(plan.groups)}"
+    click.echo(told if target is None else f"{told}, in {target}", err=target is None)
+    for name in plan.left_out:
+        click.echo(
+            f"left out: the id of group {name!r} holds a line break, which the file cannot; "
+            "--group takes it alone",
+            err=True,
+        )
+    if plan.left_out:
+        click.get_current_context().exit(FINDINGS)
+
+
+def _write(text: str, target: Path) -> None:
+    if not target.parent.is_dir():
+        raise MoldauError(f"the folder {target.parent} does not exist")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="")
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)

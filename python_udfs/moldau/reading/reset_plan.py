@@ -1,0 +1,63 @@
+"""Offsets as the file that `kafka-consumer-groups.sh --reset-offsets --from-file` takes.
+
+Kafka: OffsetsUtils.parseResetPlan and CsvUtils: a line each, without a header. Lines are split
+before they are read as CSV, so the id of a group that holds a line break has no place there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from moldau.errors import MoldauError
+from moldau.reading.delta_types import literal
+from moldau.reading.query import table_rows
+
+
+@dataclass(frozen=True)
+class ResetPlan:
+    text: str
+    offsets: int
+    groups: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Groups that the format cannot name."""
+
+
+def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> ResetPlan:
+    """What would be written for the groups of a flow's target; of its source if `is_back`.
+
+    `group`: lines of `topic,partition,offset`, for this one; None = of
+    `group,topic,partition,offset`, for all. MoldauError if nothing is known of the flow, or of the
+    group in it.
+    """
+    table = "marts.failback_offsets" if is_back else "decisions.target_offset_writes"
+    topic, offset = (
+        ("topic_name", "translated_offset") if is_back else ("target_topic_name", "to_offset")
+    )
+    found = table_rows(warehouse, table, f"flow = {literal(flow)}").as_dicts()
+    if not found:
+        raise MoldauError(
+            f"nothing is known of the flow {flow!r}: "
+            + ("no group has an offset on its mirrored topics" if is_back else "is it configured, "
+               "and has `moldau translate` run?")
+        )  # fmt: skip
+    if group is not None:
+        found = [row for row in found if row["group_id"] == group]
+        if not found:
+            raise MoldauError(f"nothing is known of group {group[:200]!r} in the flow {flow!r}")
+    wanted = [row for row in found if row["decision"] == "write"]
+    left_out = {row["group_id"] for row in wanted if group is None and "\n" in row["group_id"]}
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    rows = [row for row in wanted if row["group_id"] not in left_out]
+    for row in rows:
+        named = [] if group is not None else [row["group_id"]]
+        writer.writerow([*named, row[topic], row["partition_index"], row[offset]])
+    return ResetPlan(
+        text=file.getvalue(),
+        offsets=len(rows),
+        groups=tuple(dict.fromkeys(row["group_id"] for row in rows)),
+        left_out=tuple(sorted(left_out)),
+    )
