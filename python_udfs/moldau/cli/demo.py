@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
+from moldau.cli.demo_mirrors import FLOWS, tell_of_mirrors
 from moldau.cli.demo_registry import Registry, running_registry
 from moldau.cli.demo_requests import tell_of_requests
 from moldau.cli.failures import works_on
@@ -35,8 +36,9 @@ def demo(warehouse: Path) -> None:
     """Load the records of two real Kafka 4.4.0 brokers, see what their clean-up will do and why.
 
     Then moldau is in charge of the same groups: it deletes descriptions from a small HTTP service,
-    one delete fails and is retried, and the sweep removes offsets and groups. Last it answers what
-    clients ask of the coordinator.
+    one delete fails and is retried, and the sweep removes offsets and groups. It answers what
+    clients ask of the coordinator. Last, two clusters with a real MirrorMaker 2 between them, which
+    is restarted: where would groups go on in the other one?
 
     \b
     Example:
@@ -49,7 +51,7 @@ def demo(warehouse: Path) -> None:
         (warehouse / "_moldau").mkdir(parents=True)
         (warehouse / MARKER).touch()
         config = warehouse / "moldau.yml"
-        config.write_text(settings_text(registry))
+        config.write_text(settings_text(registry) + FLOWS)
         _tell_story(load_settings(config, warehouse), registry)
 
 
@@ -109,6 +111,7 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         _compare(warehouse, before)
         tell_of_being_in_charge(session, registry, AT_MS + MINUTE_MS)
         tell_of_requests(session, registry, AT_MS + 5 * MINUTE_MS)
+        tell_of_mirrors(session)
     tell(
         "\nAll of it is in Delta tables under "
         f"{warehouse}. Look around (no Spark, about a second):\n"

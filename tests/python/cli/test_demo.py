@@ -84,6 +84,21 @@ def test_requests_are_answered(story: str, warehouse: Path) -> None:
     assert "Topology description plugin failed to delete the topology." in story
 
 
+def test_groups_go_on_in_the_other_cluster(story: str, warehouse: Path) -> None:
+    """By every sync, and by the 64 that MirrorMaker keeps, which says of 700 what it wrote."""
+    asked = (
+        "select flow, upstream_offset, translated_offset from decisions.offset_translations "
+        "where group_id = 'g-mid' and topic_name = 'orders' and partition_index = 0 order by flow"
+    )
+    assert rows(warehouse, asked) == [("a-to-b", 701, 701), ("a-to-b-as-kafka", 701, 1)]
+    written = (
+        "select downstream_offset from decoded.checkpoints where group_id = 'g-mid' "
+        "and topic_name = 'A.orders' and partition_index = 0 order by log_offset desc limit 1"
+    )
+    assert rows(warehouse, written) == [(1,)]
+    assert "record 701 lies at 701 of A.orders-0, says the sync at offset" in story
+
+
 def test_the_predictions_are_what_the_broker_did(story: str) -> None:
     lines = [line.split() for line in story.splitlines()]
     assert ["c-vanish-off", "eligible", "defer", "removed"] in [line[:4] for line in lines]
