@@ -49,6 +49,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/cycles.py
 	$(BIN)/python benchmarks/coordinator.py
 	$(BIN)/python benchmarks/tiers.py
+	$(BIN)/python benchmarks/mirrors.py
 
 check: test ## what CI runs
 
