@@ -54,6 +54,8 @@ def note_standstills(
     `read`: versions of before the decision; those of what the run wrote are taken anew.
     """
     kind = kinds()[run.kind]
+    if kind.decides_once and run.is_dry_run:
+        return  # what was decided is not done, and is decided by no run but the next
     if kind.in_scope and not set(session.settings.named_clusters()) <= set(run.cluster_ids):
         return  # what the other clusters have to do with these was not decided
     stages = ("decide", "apply") if kind.settles else ("decide",)
