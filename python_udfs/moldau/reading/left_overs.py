@@ -28,7 +28,9 @@ _LEFT_OVER = """
                 else 'EPOCH_DIFFERS'
             end as reason_code,
             coalesce(
-                g.stored_description_topology_epoch in (-2, held.topology_epoch), false
+                g.stored_description_topology_epoch in (-2, held.topology_epoch)
+                and g.stored_description_topology_epoch <> -1,
+                false
             ) as is_vouched_for,
             bool_or(is_vouched_for) over (partition by held.group_id) as is_kept
         from held

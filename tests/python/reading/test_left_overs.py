@@ -22,12 +22,16 @@ clusters:
   files: {{authority: moldau, plugin: {{name: directory, path: {path}}}}}
 """
 HTTP = "  http: {authority: moldau, plugin: {name: webhook, url: 'http://127.0.0.1:1/'}}\n"
-STORED = {"kept": 3, "uncertain": -2, "nothing": -1, "other": 4, "deleted": -1, "classic": -1}
+STORED = {
+    "kept": 3, "uncertain": -2, "nothing": -1, "nothing pushed": -1, "other": 4, "deleted": -1,
+    "classic": -1,
+}  # fmt: skip
 LEFT = [
     ("classic", None, "GROUP_GONE"),
     ("deleted", None, "GROUP_GONE"),
     ("no group's \\ name", None, "GROUP_GONE"),
     ("nothing", -1, "NOTHING_STORED"),
+    ("nothing pushed", -1, "NOTHING_STORED"),
     ("other", 4, "EPOCH_DIFFERS"),
 ]
 
@@ -52,7 +56,7 @@ def config(tmp_path: Path, warehouse: Path, write: Write) -> Path:
     for cluster, plugin in (("own", delta), ("files", directory)):
         plugin.open(cluster, warehouse, tmp_path)
         for name in [*STORED, "no group's \\ name"]:
-            plugin.set_topology(name, 3, {})
+            plugin.set_topology(name, -1 if name == "nothing pushed" else 3, {})
     file = tmp_path / "moldau.yml"
     file.write_text(SETTINGS.format(path=tmp_path / "files"))
     return file
