@@ -123,6 +123,7 @@ CASES = [
          [gate(True, attempts=at) for at in range(21)]),
     Case("38 shortest", [heartbeat(jitter=0.8)], [gate(True, delay=24_000)]),
     Case("38 longest", [heartbeat(jitter=1.2)], [gate(True, delay=36_000)]),
+    Case("38 at the last instant", [heartbeat(2**63 - 1)], [gate(True, delay=0)]),
     *(
         Case(f"40 at {jitter}", [heartbeat(9, jitter=jitter)], [gate(True, attempts=8, delay=ms)],
              group=of(entry=Entry(3, 7, 9, 0)))
