@@ -76,7 +76,9 @@ def describe(settings: Settings, group: str, output_format: str, cluster: str | 
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     if told.description is None:
         message = _MESSAGES.get(told.status, _OTHER).format(group=group, status=told.status)
-        click.echo(message + (f" ({told.reason})" if told.reason else ""), err=True)
+        click.echo(message, err=True)
+        if told.reason:
+            click.echo(f"because: {told.reason}", err=True)
         return 1
     if output_format != "json":
         form = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}[output_format]
