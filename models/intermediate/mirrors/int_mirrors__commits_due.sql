@@ -106,6 +106,7 @@ commits_joined as (
             changed.flow is not null
             and (
                 flows.syncs_used <> 'all'
+                or decided.decision = 'emit'
                 or commits.committed_offset >= changed.first_upstream_offset
                 or changed.has_surplus
                 or not changed.incarnation <=> decided.incarnation

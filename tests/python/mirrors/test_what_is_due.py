@@ -45,6 +45,15 @@ def written(session: Session) -> dict[str, Row]:
     return found
 
 
+def reasons(session: Session) -> Row:
+    """Of the groups at 150, whose commit and answer stay as they are."""
+    statement = (
+        "select group_id, reason_code from decisions.offset_translations "
+        f"where flow = '{FLOW}' and upstream_offset = 150 order by 1"
+    )
+    return tuple(rows(session, statement))
+
+
 @pytest.fixture(scope="module")
 def told(session: Session) -> Iterator[Told]:
     session = with_flows(session, {FLOW: flow_settings(SOURCE, TARGET, "full_history")})
@@ -72,7 +81,11 @@ def told(session: Session) -> Iterator[Told]:
     moved = CommitRecord("moves", "t", 200, 10)
     fold_records(session, {SOURCE: commit_records([moved], first_log_offset=10)})
     translate("commit changed")
-    fold_syncs(session, {mirror: synced((300, 5), first=3)})  # the target began anew
+    found["reasons"] = {"before": reasons(session)}
+    fold_syncs(session, {mirror: synced((300, 250), first=3)})
+    translate("sync behind all groups")
+    found["reasons"]["after"] = reasons(session)
+    fold_syncs(session, {mirror: synced((400, 5), first=4)})  # the target began anew
     translate("target began anew")
     yield found
 
@@ -101,6 +114,14 @@ def test_a_group_of_the_target_is_decided_when_it_changes(told: Told) -> None:
 def test_a_group_is_decided_when_its_translation_is(told: Told) -> None:
     assert decided_in(told, "commit changed") == {"moves"}
     assert told["commit changed"]["moves"][1:] == ("TARGET_ABSENT", None, 150)
+
+
+def test_what_was_emitted_is_repeated_once_there_are_new_syncs(told: Told) -> None:
+    before, after = told["reasons"]["before"], told["reasons"]["after"]
+    assert before == tuple((group, "EMIT_FIRST") for group in ("ahead", "busy", "calm"))
+    assert after == tuple((group, "SKIP_REPEATED") for group, _ in before)
+    offered = {group: row[1:] for group, row in told["sync behind all groups"].items()}
+    assert offered == {group: row[1:] for group, row in told["commit changed"].items()}
 
 
 def test_nothing_is_offered_in_a_target_that_began_anew(told: Told) -> None:
