@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import CAPTURES, commits, fold_records, rows, statements, with_clusters, writes
+from spark_support import commits, fold_records, rows, statements, with_clusters, writes
 
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
@@ -198,16 +198,20 @@ def test_a_translation_costs_as_many_statements_for_one_as_for_many(session: Ses
     assert told[2] == told[1] <= 57, told
 
 
-def test_a_load_that_changes_no_state_writes_its_rows_without_spark(session: Session) -> None:
+def test_a_load_that_changes_no_state_writes_its_rows_without_spark(
+    session: Session, tmp_path: Path
+) -> None:
     """Records that are there already, and those of a topic that nothing folds."""
     group_records = SAMPLES / "west" / "__consumer_offsets.later.jsonl"
-    syncs = CAPTURES / "mirror-lag0" / "1-first-run" / "A.mm2-offset-syncs.B.internal.jsonl"
+    heartbeats = tmp_path / "heartbeats.jsonl"
+    place = {"topic": "heartbeats", "partition": 0, "offset": 0, "timestamp_ms": AT_MS}
+    heartbeats.write_text(json.dumps(place | {"key_base64": "AA==", "value_base64": None}))
     load(session, [group_records], "brought twice", "records")
     before = commits(session.warehouse)
     apart = dataclasses.replace(session, start_spark=lambda: pytest.fail("Spark was started"))
     assert load(apart, [group_records], "brought twice", "records").rows_new == 0
     assert commits(session.warehouse) - before == 1
-    assert load(apart, [syncs], "brought twice", "records").rows_new > 0
+    assert load(apart, [heartbeats], "brought twice", "records").rows_new > 0
     assert commits(session.warehouse) - before == 4, "raw, decoded, its row"
 
 

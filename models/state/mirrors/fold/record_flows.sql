@@ -1,8 +1,7 @@
 {{ config(
     tags=['fold_offset_syncs', 'fold_checkpoints'],
     into='state.flows',
-    works_on='int_mirrors__flows_configured',
-    works_when='is_changed',
+    skips_no_rows=true,
     unique_key=['flow', 'valid_from_ms'],
     matched_condition='t.valid_to_ms is null',
     update_set={'valid_to_ms': 's.valid_to_ms'}
