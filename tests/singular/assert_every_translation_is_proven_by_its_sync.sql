@@ -1,6 +1,6 @@
 -- A sync at or before the commit proves that no record is skipped; only where
--- MirrorMaker writes alone, or before the first sync of a complete history, may
--- a translation be another than the sync's own.
+-- MirrorMaker writes alone may a translation be another than the sync's own. A
+-- group before the first sync of a complete history begins with that sync.
 select
     translations.flow,
     translations.group_id,
@@ -34,7 +34,18 @@ left anti join {{ ref('stg_state__offset_syncs') }} as syncs
             or translations.ruleset <> 'parity'
         )
 
+left anti join {{ ref('stg_state__mirrored_partitions') }} as partitions
+    on
+        translations.flow = partitions.flow
+        and translations.topic_name = partitions.topic_name
+        and translations.partition_index = partitions.partition_index
+        and translations.sync_log_offset is null
+        and translations.translated_offset = if(
+            translations.ruleset = 'parity',
+            partitions.parity_first_downstream_offset,
+            partitions.first_downstream_offset
+        )
+
 where
     translations.translated_offset >= 0
     and not translations.is_anchored
-    and translations.reason_code <> 'BEFORE_FIRST_SYNC_CLAMPED'

@@ -1,5 +1,6 @@
 -- Of two groups that one run translates, the one that is further on the source
--- is not behind on the target.
+-- is not behind on the target. Kafka also translates by syncs of a target that
+-- has been created anew since: within one incarnation it holds for it, too.
 with
 
 translations as (
@@ -12,7 +13,7 @@ translations as (
         upstream_offset,
         translated_offset,
         max(translated_offset) over (
-            partition by flow, topic_name, partition_index, run_id
+            partition by flow, topic_name, partition_index, run_id, incarnation
             order by upstream_offset
             range between unbounded preceding and 1 preceding
         ) as translated_before
