@@ -242,10 +242,13 @@ end
 named_struct(
     'topology_epoch', armed_epoch,
     'attempts', attempts,
-    'next_attempt_at_ms', coalesce(try_add(r.received_at_ms, least(
-        3600000,
-        cast(floor(r.jitter * (30000 * pow(2.0D, least(cast(attempts as double), ln(120.0D) / ln(2.0D))))) as bigint)
-    )), 9223372036854775807),
+    'next_attempt_at_ms', coalesce(
+        try_add(
+            r.received_at_ms,
+            least(3600000, floor(r.jitter * (30000 * pow(2.0D, least(attempts, ln(120.0D) / ln(2.0D))))))
+        ),
+        9223372036854775807
+    ),
     'armed_at_ms', r.received_at_ms
 )
 {%- endmacro %}
