@@ -52,6 +52,34 @@ partitions_to_refold as (
 
 ),
 
+topics_recreated as (
+
+    select * from {{ ref('int_mirrors__topics_recreated') }}
+
+    where is_new
+
+),
+
+partitions_recreated as (
+
+    select
+        partitions.flow,
+        partitions.topic_name,
+        partitions.partition_index
+
+    from partitions
+
+    left semi join topics_recreated
+        on
+            partitions.flow = topics_recreated.flow
+            and partitions.topic_name = topics_recreated.topic_name
+            and partitions.recorded_at_ms > topics_recreated.last_seen_before_at_ms
+
+    left anti join flows_to_refold
+        on partitions.flow = flows_to_refold.flow
+
+),
+
 partitions_loaded as (
 
     select
@@ -95,6 +123,16 @@ sync_partitions_due as (
         true as is_refolded
 
     from partitions_to_refold
+
+    union all
+
+    select
+        flow,
+        topic_name,
+        partition_index,
+        true as is_refolded
+
+    from partitions_recreated
 
 )
 

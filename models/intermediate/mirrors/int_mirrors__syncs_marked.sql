@@ -30,6 +30,21 @@ partitions as (
 
 ),
 
+topics_recreated as (
+
+    select
+        flow,
+        topic_name,
+        collect_list(struct(recreated_at_ms, last_seen_before_at_ms)) as recreations
+
+    from {{ ref('int_mirrors__topics_recreated') }}
+
+    group by
+        flow,
+        topic_name
+
+),
+
 all_syncs as (
 
     {{ syncs_of('records') }}
@@ -48,6 +63,7 @@ syncs_to_fold as (
         partitions.upstream_offset,
         partitions.downstream_offset,
         partitions.recorded_at_ms,
+        partitions.topic_recreated_at_ms,
         true as is_stored
 
     from partitions
@@ -70,6 +86,7 @@ syncs_to_fold as (
         syncs_loaded.upstream_offset,
         syncs_loaded.downstream_offset,
         syncs_loaded.recorded_at_ms,
+        null as topic_recreated_at_ms,
         false as is_stored
 
     from syncs_loaded
@@ -92,6 +109,7 @@ syncs_to_fold as (
         all_syncs.upstream_offset,
         all_syncs.downstream_offset,
         all_syncs.recorded_at_ms,
+        null as topic_recreated_at_ms,
         false as is_stored
 
     from all_syncs
@@ -133,6 +151,70 @@ steps_measured as (
 
 ),
 
+{# Of a topic that was created anew is what was recorded after its new id was seen, and, between the last sight of the
+   old one and that, what follows a step back. #}
+topics_told as (
+
+    select
+        steps.* except (topic_recreated_at_ms),
+        if(
+            steps.is_stored,
+            steps.topic_recreated_at_ms,
+            array_max(
+                transform(
+                    filter(
+                        topics_recreated.recreations,
+                        r -> steps.recorded_at_ms >= r.recreated_at_ms
+                        or (steps.recorded_at_ms > r.last_seen_before_at_ms and steps.upstream_step < 0)
+                    ),
+                    r -> r.recreated_at_ms
+                )
+            )
+        ) as topic_recreated_at_ms
+
+    from steps_measured as steps
+
+    left join topics_recreated using (flow, topic_name)
+
+),
+
+topics_followed as (
+
+    select
+        * except (topic_recreated_at_ms),
+        max(topic_recreated_at_ms) over so_far as topic_recreated_at_ms,
+        max(topic_recreated_at_ms) over before as previous_topic_recreated_at_ms
+
+    from topics_told
+
+    window
+        so_far as (
+            partition by flow, topic_name, partition_index
+            order by syncs_incarnation, sync_log_offset
+            rows between unbounded preceding and current row
+        ),
+        before as (
+            partition by flow, topic_name, partition_index
+            order by syncs_incarnation, sync_log_offset
+            rows between unbounded preceding and 1 preceding
+        )
+
+),
+
+sources_followed as (
+
+    select
+        *,
+        coalesce(
+            previous_sync_log_offset is not null
+            and topic_recreated_at_ms > coalesce(previous_topic_recreated_at_ms, -1),
+            false
+        ) as is_of_new_topic
+
+    from topics_followed
+
+),
+
 {# a sync that was sent twice begins nothing #}
 syncs_marked as (
 
@@ -151,32 +233,40 @@ syncs_marked as (
         steps.previous_downstream_offset,
         steps.upstream_step,
         steps.downstream_step,
-        coalesce(steps.downstream_step <= 0, false)
-        and not (steps.upstream_step = 0 and steps.downstream_step = 0)
-            as begins_incarnation,
+        steps.topic_recreated_at_ms,
+        steps.is_of_new_topic,
+        (
+            coalesce(steps.downstream_step <= 0, false)
+            and not (steps.upstream_step = 0 and steps.downstream_step = 0)
+        )
+        or steps.is_of_new_topic as begins_incarnation,
         coalesce(
             steps.upstream_step < 0
             or (steps.downstream_step <= 0 and steps.upstream_step > 0),
             false
-        ) as begins_parity_incarnation,
-        coalesce(
-            steps.downstream_step <= 0
-            or steps.upstream_step <= 0
-            or (
-                not flows.is_exactly_once
-                and steps.downstream_step > steps.upstream_step
-            ),
-            false
         )
-        and not (steps.upstream_step = 0 and steps.downstream_step = 0)
-            as begins_segment,
+        or steps.is_of_new_topic as begins_parity_incarnation,
+        (
+            coalesce(
+                steps.downstream_step <= 0
+                or steps.upstream_step <= 0
+                or (
+                    not flows.is_exactly_once
+                    and steps.downstream_step > steps.upstream_step
+                ),
+                false
+            )
+            and not (steps.upstream_step = 0 and steps.downstream_step = 0)
+        )
+        or steps.is_of_new_topic as begins_segment,
         coalesce(
             steps.upstream_step > 0
             and steps.downstream_step > steps.upstream_step,
             false
-        ) as has_surplus_step
+        )
+        and not steps.is_of_new_topic as has_surplus_step
 
-    from steps_measured as steps
+    from sources_followed as steps
 
     inner join flows using (flow)
 

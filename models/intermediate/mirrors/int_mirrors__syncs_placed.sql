@@ -49,12 +49,12 @@ contributions as (
             as surplus_step,
         case
             when marked.is_stored then known.commits_valid_from_ms
-            when marked.begins_incarnation and marked.upstream_step <= 0
+            when marked.begins_incarnation and (marked.upstream_step <= 0 or marked.is_of_new_topic)
                 then marked.recorded_at_ms
         end as valid_from_step,
         case
             when marked.is_stored then known.parity_commits_valid_from_ms
-            when marked.begins_parity_incarnation and marked.upstream_step < 0
+            when marked.begins_parity_incarnation and (marked.upstream_step < 0 or marked.is_of_new_topic)
                 then marked.recorded_at_ms
         end as parity_valid_from_step,
         if(marked.is_stored, known.caught_up_offset, null)
@@ -198,6 +198,7 @@ syncs_placed as (
         first_downstream_offset,
         parity_first_sync_log_offset,
         parity_first_downstream_offset,
+        topic_recreated_at_ms,
         max(
             was_admitted
             or old_head is null

@@ -32,6 +32,7 @@ renamed as (
         first_downstream_offset,
         parity_first_sync_log_offset,
         parity_first_downstream_offset,
+        topic_recreated_at_ms,
         changed_in_run_id
 
     from mirrored_partitions

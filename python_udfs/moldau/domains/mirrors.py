@@ -102,6 +102,7 @@ def _probe(
 _FOLDED_FOR_NEW_FLOWS = (
     "fold_offset_syncs",
     "fold_mirrored_partitions",
+    "fold_source_topics",
     "fold_checkpoints",
     "record_flows",
 )

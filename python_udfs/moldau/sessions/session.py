@@ -64,8 +64,13 @@ class Session:
         dbt(*arguments, warehouse=self.warehouse)
 
     def models(self, stage: str, kind: str) -> list[Model]:
-        """The models of a stage (`fold`, `decide`, `apply`) of a kind of file or run."""
-        return models_tagged(f"{stage}_{kind}", self.warehouse)
+        """The models of a stage (`fold`, `decide`, `apply`) of a kind of file or run.
+
+        One that is `for_each` entry of a section of moldau.yml has no work where there is none.
+        """
+        sections = {None} | {name for name, told in self.settings.sections.items() if told}
+        models = models_tagged(f"{stage}_{kind}", self.warehouse)
+        return [model for model in models if model.meta.get("for_each") in sections]
 
     def make_views(self, *names: str) -> None:
         """These views and what they read: views once a session, lists of the run each time."""

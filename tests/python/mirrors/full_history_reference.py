@@ -24,6 +24,20 @@ class FoldedSync(Sync):
     gap_before: bool = False  # syncs of the topic that stood before this one are missing
 
 
+@dataclass(frozen=True)
+class Recreation:
+    """Of the source topic: when snapshots last showed the id before, and first the new one."""
+
+    last_seen_before_at_ms: int
+    recreated_at_ms: int
+
+    def is_passed(self, previous: Sync, sync: Sync) -> bool:
+        """The first such sync is of the new topic (4.2.3, "or topic id changed")."""
+        if sync.at_ms >= self.recreated_at_ms:
+            return True
+        return sync.at_ms > self.last_seen_before_at_ms and sync.u < previous.u
+
+
 def starts_incarnation(previous: Sync, sync: Sync, ruleset: str) -> bool:
     """4.2.3 and 4.6: the target log is another one; under `parity` also when the source rewinds.
 
@@ -60,18 +74,22 @@ def fold(
     *,
     is_exactly_once: bool = False,
     missing_before: Iterable[int] = (),
+    recreations: Iterable[Recreation] = (),
 ) -> list[FoldedSync]:
     """The syncs of one partition, in log order whatever order they come in (4.2.6).
 
     `missing_before`: log offsets before which a sync of the topic is missing, of any partition.
     """
     gaps = set(missing_before)
+    ahead = sorted(recreations, key=lambda one: one.recreated_at_ms)
     folded: list[FoldedSync] = []
     incarnation = segment = 0
     for sync in sorted(syncs, key=lambda sync: sync.log_offset):
         if folded:
             previous = folded[-1]
-            is_new = starts_incarnation(previous, sync, ruleset)
+            passed = [one for one in ahead if one.is_passed(previous, sync)]
+            ahead = [one for one in ahead if one not in passed]
+            is_new = bool(passed) or starts_incarnation(previous, sync, ruleset)
             incarnation += is_new
             segment += is_new or starts_segment(previous, sync, is_exactly_once=is_exactly_once)
         place = (sync.u, sync.d, sync.log_offset, sync.at_ms)

@@ -1,5 +1,6 @@
 {{ config(
-    tags='fold_offset_syncs',
+    tags=['fold_offset_syncs', 'fold_partition_states'],
+    meta={'for_each': 'flows'},
     into='state.mirrored_partitions',
     works_on='int_mirrors__flows_configured',
     unique_key=['flow', 'topic_name', 'partition_index'],
@@ -25,7 +26,8 @@
         'first_sync_log_offset',
         'first_downstream_offset',
         'parity_first_sync_log_offset',
-        'parity_first_downstream_offset'
+        'parity_first_downstream_offset',
+        'topic_recreated_at_ms'
     ])
 ) }}
 
@@ -95,6 +97,7 @@ partitions_folded as (
         placed.first_downstream_offset,
         placed.parity_first_sync_log_offset,
         placed.parity_first_downstream_offset,
+        placed.topic_recreated_at_ms,
         flows.run_id as changed_in_run_id,
         false as is_gone
 
@@ -128,6 +131,7 @@ partitions_folded as (
         gone.first_downstream_offset,
         gone.parity_first_sync_log_offset,
         gone.parity_first_downstream_offset,
+        gone.topic_recreated_at_ms,
         gone.changed_in_run_id,
         true as is_gone
 

@@ -1,5 +1,6 @@
 {{ config(
-    tags='fold_offset_syncs',
+    tags=['fold_offset_syncs', 'fold_partition_states'],
+    meta={'for_each': 'flows'},
     into='state.offset_syncs',
     works_on='int_mirrors__flows_configured',
     unique_key=['flow', 'syncs_incarnation', 'sync_log_offset'],
