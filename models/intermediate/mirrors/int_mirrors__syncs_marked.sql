@@ -151,8 +151,8 @@ steps_measured as (
 
 ),
 
-{# Of a topic that was created anew is what was recorded after its new id was seen, and, between the last sight of the
-   old one and that, what follows a step back. #}
+{# Of a topic that was created anew is what was recorded after its new id was seen and, between
+   the last sight of the old one and that, what follows a step back. #}
 topics_told as (
 
     select
@@ -165,7 +165,10 @@ topics_told as (
                     filter(
                         topics_recreated.recreations,
                         r -> steps.recorded_at_ms >= r.recreated_at_ms
-                        or (steps.recorded_at_ms > r.last_seen_before_at_ms and steps.upstream_step < 0)
+                        or (
+                            steps.recorded_at_ms > r.last_seen_before_at_ms
+                            and steps.upstream_step < 0
+                        )
                     ),
                     r -> r.recreated_at_ms
                 )

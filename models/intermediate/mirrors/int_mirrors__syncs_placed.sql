@@ -49,12 +49,16 @@ contributions as (
             as surplus_step,
         case
             when marked.is_stored then known.commits_valid_from_ms
-            when marked.begins_incarnation and (marked.upstream_step <= 0 or marked.is_of_new_topic)
+            when
+                marked.begins_incarnation
+                and (marked.upstream_step <= 0 or marked.is_of_new_topic)
                 then marked.recorded_at_ms
         end as valid_from_step,
         case
             when marked.is_stored then known.parity_commits_valid_from_ms
-            when marked.begins_parity_incarnation and (marked.upstream_step < 0 or marked.is_of_new_topic)
+            when
+                marked.begins_parity_incarnation
+                and (marked.upstream_step < 0 or marked.is_of_new_topic)
                 then marked.recorded_at_ms
         end as parity_valid_from_step,
         if(marked.is_stored, known.caught_up_offset, null)

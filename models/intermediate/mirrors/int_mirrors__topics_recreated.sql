@@ -34,7 +34,8 @@ topics_recreated as (
         flows.flow,
         topics.topic_name,
         topics.first_seen_at_ms as recreated_at_ms,
-        least(topics.previous_last_seen_at_ms, topics.first_seen_at_ms - 1) as last_seen_before_at_ms,
+        least(topics.previous_last_seen_at_ms, topics.first_seen_at_ms - 1)
+            as last_seen_before_at_ms,
         not topics.first_seen_at_ms <=> topics.stored_first_seen_at_ms
         or not topics.previous_last_seen_at_ms <=> topics.stored_previous_last_seen_at_ms
             as is_new
