@@ -2,6 +2,7 @@
 -- depends_on: {{ ref('record_settings') }}
 -- depends_on: {{ ref('record_flows') }}
 -- depends_on: {{ ref('fold_mirror_task_starts') }}
+-- depends_on: {{ ref('fold_source_topics') }}
 
 with
 

@@ -51,6 +51,24 @@ all_syncs as (
 
 ),
 
+syncs_found as (
+
+    select
+        *,
+        false as is_refolded
+
+    from syncs_loaded
+
+    union all
+
+    select
+        *,
+        true as is_refolded
+
+    from all_syncs
+
+),
+
 {# where the history goes on: what is known after the last sync stands in for all before it #}
 syncs_to_fold as (
 
@@ -78,48 +96,20 @@ syncs_to_fold as (
     union all
 
     select
-        syncs_loaded.flow,
-        syncs_loaded.syncs_incarnation,
-        syncs_loaded.sync_log_offset,
-        syncs_loaded.topic_name,
-        syncs_loaded.partition_index,
-        syncs_loaded.upstream_offset,
-        syncs_loaded.downstream_offset,
-        syncs_loaded.recorded_at_ms,
+        syncs_found.flow,
+        syncs_found.syncs_incarnation,
+        syncs_found.sync_log_offset,
+        syncs_found.topic_name,
+        syncs_found.partition_index,
+        syncs_found.upstream_offset,
+        syncs_found.downstream_offset,
+        syncs_found.recorded_at_ms,
         null as topic_recreated_at_ms,
         false as is_stored
 
-    from syncs_loaded
+    from syncs_found
 
-    left semi join partitions_due
-        on
-            syncs_loaded.flow = partitions_due.flow
-            and syncs_loaded.topic_name = partitions_due.topic_name
-            and syncs_loaded.partition_index = partitions_due.partition_index
-            and not partitions_due.is_refolded
-
-    union all
-
-    select
-        all_syncs.flow,
-        all_syncs.syncs_incarnation,
-        all_syncs.sync_log_offset,
-        all_syncs.topic_name,
-        all_syncs.partition_index,
-        all_syncs.upstream_offset,
-        all_syncs.downstream_offset,
-        all_syncs.recorded_at_ms,
-        null as topic_recreated_at_ms,
-        false as is_stored
-
-    from all_syncs
-
-    left semi join partitions_due
-        on
-            all_syncs.flow = partitions_due.flow
-            and all_syncs.topic_name = partitions_due.topic_name
-            and all_syncs.partition_index = partitions_due.partition_index
-            and partitions_due.is_refolded
+    left semi join partitions_due using (flow, topic_name, partition_index, is_refolded)
 
 ),
 
@@ -140,23 +130,14 @@ syncs_ordered as (
 
 ),
 
+{# Of a topic that was created anew is what was recorded after its new id was seen and, between
+   the last sight of the old one and that, what follows a step back. #}
 steps_measured as (
 
     select
-        *,
-        upstream_offset - previous_upstream_offset as upstream_step,
-        downstream_offset - previous_downstream_offset as downstream_step
-
-    from syncs_ordered
-
-),
-
-{# Of a topic that was created anew is what was recorded after its new id was seen and, between
-   the last sight of the old one and that, what follows a step back. #}
-topics_told as (
-
-    select
         steps.* except (topic_recreated_at_ms),
+        steps.upstream_offset - steps.previous_upstream_offset as upstream_step,
+        steps.downstream_offset - steps.previous_downstream_offset as downstream_step,
         if(
             steps.is_stored,
             steps.topic_recreated_at_ms,
@@ -167,7 +148,7 @@ topics_told as (
                         r -> steps.recorded_at_ms >= r.recreated_at_ms
                         or (
                             steps.recorded_at_ms > r.last_seen_before_at_ms
-                            and steps.upstream_step < 0
+                            and steps.upstream_offset < steps.previous_upstream_offset
                         )
                     ),
                     r -> r.recreated_at_ms
@@ -175,7 +156,7 @@ topics_told as (
             )
         ) as topic_recreated_at_ms
 
-    from steps_measured as steps
+    from syncs_ordered as steps
 
     left join topics_recreated using (flow, topic_name)
 
@@ -186,9 +167,14 @@ topics_followed as (
     select
         * except (topic_recreated_at_ms),
         max(topic_recreated_at_ms) over so_far as topic_recreated_at_ms,
-        max(topic_recreated_at_ms) over before as previous_topic_recreated_at_ms
+        coalesce(
+            previous_sync_log_offset is not null
+            and max(topic_recreated_at_ms) over so_far
+            > coalesce(max(topic_recreated_at_ms) over before, -1),
+            false
+        ) as is_of_new_topic
 
-    from topics_told
+    from steps_measured
 
     window
         so_far as (
@@ -201,20 +187,6 @@ topics_followed as (
             order by syncs_incarnation, sync_log_offset
             rows between unbounded preceding and 1 preceding
         )
-
-),
-
-sources_followed as (
-
-    select
-        *,
-        coalesce(
-            previous_sync_log_offset is not null
-            and topic_recreated_at_ms > coalesce(previous_topic_recreated_at_ms, -1),
-            false
-        ) as is_of_new_topic
-
-    from topics_followed
 
 ),
 
@@ -269,7 +241,7 @@ syncs_marked as (
         )
         and not steps.is_of_new_topic as has_surplus_step
 
-    from sources_followed as steps
+    from topics_followed as steps
 
     inner join flows using (flow)
 

@@ -33,12 +33,15 @@ PAIRS = (
 OLD, NEW = "b2xkb2xkb2xkb2xkb2xkbw", "bmV3bmV3bmV3bmV3bmV3bg"
 SNAPSHOTS = {"old": (OLD, 500), "new": (NEW, 600)}
 RECREATION = Recreation(last_seen_before_at_ms=500, recreated_at_ms=600)
-# in which order the same things are loaded
-ORDERS: dict[str, Sequence[str]] = {
-    "as-it-happens": ("old", "first syncs", "new", "last syncs"),
-    "backwards": ("new", "last syncs", "old", "first syncs"),
-    "before-its-flow": ("old", "first syncs", "new", "last syncs"),
-}
+ORDERS = ("as-it-happens", "before-its-flow", "syncs-first")
+STEPS = (
+    ("old", ORDERS[:2]),
+    ("first syncs", ORDERS),
+    ("new", ORDERS[:2]),
+    ("last syncs", ORDERS),
+    ("old", ORDERS[2:]),
+    ("new", ORDERS[2:]),
+)
 Row = tuple[Any, ...]
 
 
@@ -110,17 +113,12 @@ def flows(orders: Sequence[str]) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def told(session: Session) -> Iterator[Session]:
     """After all is loaded in each order, and translated."""
-    late = [order for order in ORDERS if order == "before-its-flow"]
+    late = ["before-its-flow"]
     early = [order for order in ORDERS if order not in late]
     session = with_flows(session, flows(early), map(cluster, late))
-    for place in range(max(map(len, ORDERS.values()))):
-        at_this_step: dict[str, list[str]] = {}
-        for order, steps in ORDERS.items():
-            if place < len(steps):
-                at_this_step.setdefault(steps[place], []).append(order)
-        for step, orders in at_this_step.items():
-            bring(session, step, orders)
-            session = fresh(session)
+    for step, orders in STEPS:
+        bring(session, step, orders)
+        session = fresh(session)
     commits = [CommitRecord("old commit", TOPIC, 300, at_ms=450)]
     commits += [
         CommitRecord(f"at {g}", TOPIC, g, at_ms=900) for g in (202, 250, 251, 260, 351, 352)
