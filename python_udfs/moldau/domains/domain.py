@@ -94,6 +94,8 @@ class Topics:
     """Keys and values to rows, without the position in the log."""
     view: str | None = None
     """`run.<view>` has the rows of one load; None = nothing folds them yet."""
+    is_read_again: bool = False
+    """Runs read the table, too, and not only what a load brought."""
 
 
 @dataclass(frozen=True)

@@ -142,8 +142,16 @@ DOMAIN = Domain(
     ),
     verbs={"reset-plan": "Write the offsets that groups would be given, for Kafka's own tool."},
     topics=(
-        Topics("offset_syncs", "decoded.offset_syncs", _offset_syncs, "offset_syncs"),
-        Topics("checkpoints", "decoded.checkpoints", _checkpoints, "checkpoints"),
+        Topics(
+            "offset_syncs",
+            "decoded.offset_syncs",
+            _offset_syncs,
+            "offset_syncs",
+            is_read_again=True,
+        ),
+        Topics(
+            "checkpoints", "decoded.checkpoints", _checkpoints, "checkpoints", is_read_again=True
+        ),
         Topics("heartbeats", "decoded.heartbeats", _heartbeats),
     ),
     files={"mirror_task_starts": _mirror_task_starts},

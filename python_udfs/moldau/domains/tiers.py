@@ -116,6 +116,7 @@ DOMAIN = Domain(
             "decoded.remote_log_records",
             _remote_log_records,
             "remote_log_records",
+            is_read_again=True,
         ),
     ),
     files={

@@ -18,7 +18,7 @@ from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import LISTS
 from moldau.warehouse.seeds import seed
-from moldau.warehouse.sizes import state_bytes
+from moldau.warehouse.sizes import bytes_read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     @cache
     def start_spark() -> SparkSession:
         parse_early(warehouse)
-        work_bytes = None if bytes_coming is None else state_bytes(warehouse) + bytes_coming
+        work_bytes = None if bytes_coming is None else bytes_read(warehouse) + bytes_coming
         is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
         spark = engine.start(warehouse, is_brief)
         engine.suit_to(spark, 0)

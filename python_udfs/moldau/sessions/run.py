@@ -16,7 +16,7 @@ from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.contracts import run_views
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
-from moldau.warehouse.sizes import state_bytes
+from moldau.warehouse.sizes import bytes_read
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
@@ -99,7 +99,7 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     """Make the views that say what this run is about; what it does not bring is empty."""
     from moldau.engine.spark import suit_to
 
-    suit_to(session.spark, state_bytes(session.warehouse) + bytes_brought)
+    suit_to(session.spark, bytes_read(session.warehouse) + bytes_brought)
     is_locked = is_held(session.warehouse)
     remove_lists(session.warehouse, run.run_id, is_locked)
     session.bring_nothing()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from moldau.domains import topics
 from moldau.warehouse.damage import looking_at, open_table
 
 
-def state_bytes(warehouse: Path) -> int:
-    """Bytes of all state at its latest version, as Delta's logs tell."""
-    return sum(_bytes(log.parent) for log in (warehouse / "state").glob("*/_delta_log"))
+def bytes_read(warehouse: Path) -> int:
+    """Bytes of what runs read, at its latest version, as Delta's logs tell: all state, and the
+    decoded records that are folded again where they came out of order or a setting is another."""
+    tables = [log.parent for log in (warehouse / "state").glob("*/_delta_log")]
+    decoded = (topic.table for topic in topics().values() if topic.is_read_again)
+    tables += [warehouse.joinpath(*table.split(".")) for table in decoded]
+    return sum(_bytes(folder) for folder in tables if folder.is_dir())
 
 
 def _bytes(folder: Path) -> int:

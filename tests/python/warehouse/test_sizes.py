@@ -1,0 +1,32 @@
+"""What runs read tells whether Spark compiles: on much it pays, on little it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from moldau.warehouse.append import append
+from moldau.warehouse.create import create
+from moldau.warehouse.damage import open_table
+from moldau.warehouse.sizes import bytes_read
+
+
+def row(schema: pa.Schema) -> pa.RecordBatch:
+    """Nothing where that is allowed, and the least elsewhere."""
+    least = {"string": "", "bool": False}
+    values = [
+        pa.array([None if field.nullable else least.get(str(field.type), 0)], field.type)
+        for field in schema
+    ]
+    return pa.record_batch(values, schema=schema)
+
+
+def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None:
+    create(tmp_path)
+    counted = {"decoded.group_records": False, "decoded.offset_syncs": True, "state.source_topics": True}
+    for table, is_counted in counted.items():
+        before = bytes_read(tmp_path)
+        schema = pa.schema(open_table(tmp_path.joinpath(*table.split("."))).schema())
+        append(tmp_path, table, [row(schema)])
+        assert (bytes_read(tmp_path) > before) is is_counted, table
