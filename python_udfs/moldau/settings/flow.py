@@ -14,17 +14,26 @@ from moldau.settings.fields import Flag, Name, NotNegative, Section
 from moldau.settings.rule_sets import RuleSet, default_rule_set
 
 _KEEPS_NAMES = "IdentityReplicationPolicy"
+# what a regular expression of Java's has and Python's has not, each of which stands for something
+_JAVA_ALONE = re.compile(r"\\Q.*?(?:\\E|$)|\\[pP](?:\{\w+\}|\w)|\\[hHRXGz]", re.ASCII)
+# what Python's has and Java's has not
+_PYTHON_ALONE = re.compile(r"\(\?(?:P|#|\()")
 
 
 def _compiles(patterns: str) -> str:
     for pattern in _listed(patterns):
+        told = _JAVA_ALONE.sub("x", pattern.replace(r"\\", "x"))
+        if found := _PYTHON_ALONE.search(re.sub(r"\\.", "x", told)):
+            raise _no_pattern(f"Java has no {found[0]}")
         try:
-            re.compile(pattern)
+            re.compile(told)
         except re.error as error:
-            raise PydanticCustomError(
-                "pattern", "a regular expression ({reason})", {"reason": str(error)}
-            ) from None
+            raise _no_pattern(str(error)) from None
     return patterns
+
+
+def _no_pattern(reason: str) -> PydanticCustomError:
+    return PydanticCustomError("pattern", "a regular expression ({reason})", {"reason": reason})
 
 
 def _separates(text: str) -> str:

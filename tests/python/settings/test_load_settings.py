@@ -187,6 +187,7 @@ def test_a_section_whose_lines_are_commented_out_is_empty(tmp_path: Path) -> Non
         ),
         ("clusters: {e: {topics: {o: {remote.storage.enable: yeah}}}}", "true or false"),
         ("flows: {f: {source: a, target: b, topics: '['}}", "a regular expression"),
+        ("flows: {f: {source: a, target: b, groups: '(?P<x>a)'}}", "(Java has no (?P)"),
         ("producers: {default: {metadata.evict.ms: 999}}", "at least 1000"),
         ("cluster: {}", "unknown key cluster (value {}); known here: clusters, flows"),
         ("warehouse: s3://bucket/x", "must be a local folder"),
@@ -204,6 +205,15 @@ def test_a_mistake_is_named_by_key_value_and_what_is_allowed(
     assert message in str(caught.value)
     assert "moldau.yml" in str(caught.value) or "warehouse" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\p{Lu}\pL+\h", r"\Qa(b\E.*", r"a\\b", r"\(?P", "(?i)a", "(?!a).*", "a*+", r"a\z"],
+)
+def test_filters_are_regular_expressions_of_javas(tmp_path: Path, pattern: str) -> None:
+    settings = read(tmp_path, f"flows: {{f: {{source: a, target: b, topics: '{pattern}'}}}}")
+    assert settings.sections["flows"]["f"].topics == pattern
 
 
 def test_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
