@@ -24,7 +24,11 @@ def row(schema: pa.Schema) -> pa.RecordBatch:
 
 def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None:
     create(tmp_path)
-    counted = {"decoded.group_records": False, "decoded.offset_syncs": True, "state.source_topics": True}
+    counted = {
+        "decoded.group_records": False,
+        "decoded.offset_syncs": True,
+        "state.source_topics": True,
+    }
     for table, is_counted in counted.items():
         before = bytes_read(tmp_path)
         schema = pa.schema(open_table(tmp_path.joinpath(*table.split("."))).schema())
