@@ -32,6 +32,7 @@ loaded_beside_stored as (
     select
         loaded.*,
         stored.flow is null
+        or flows.is_another
         or stored.emitted_by = 'mm2'
         or loaded.emitted_at_ms > stored.emitted_at_ms as is_last,
         stored.topic_name as stored_topic_name,
@@ -87,6 +88,28 @@ to_explain_again as (
 
 ),
 
+{# those of another mirror under the same name guard nothing, and lead nowhere #}
+gone as (
+
+    select stored.*
+
+    from stored
+
+    left semi join flows
+        on
+            stored.flow = flows.flow
+            and flows.is_another
+
+    left anti join loaded_beside_stored
+        on
+            stored.flow = loaded_beside_stored.flow
+            and stored.group_id = loaded_beside_stored.group_id
+            and stored.target_topic_name
+            = loaded_beside_stored.target_topic_name
+            and stored.partition_index = loaded_beside_stored.partition_index
+
+),
+
 checkpoints_due as (
 
     select
@@ -109,7 +132,8 @@ checkpoints_due as (
         log_offset,
         not is_last or is_readable as is_readable,
         if(is_last, emitted_at_ms, stored_emitted_at_ms) as emitted_at_ms,
-        changed_in_run_id
+        changed_in_run_id,
+        false as is_gone
 
     from loaded_beside_stored
 
@@ -132,12 +156,38 @@ checkpoints_due as (
         again.log_offset,
         again.is_readable,
         again.emitted_at_ms,
-        flows.run_id as changed_in_run_id
+        flows.run_id as changed_in_run_id,
+        false as is_gone
 
     from to_explain_again as again
 
     inner join flows
         on again.flow = flows.flow
+
+    where not flows.is_another
+
+    union all
+
+    select
+        flow,
+        group_id,
+        target_topic_name,
+        partition_index,
+        topic_name,
+        upstream_offset,
+        downstream_offset,
+        metadata,
+        sync_log_offset as known_sync_log_offset,
+        previous_upstream_offset,
+        previous_downstream_offset,
+        emitted_by,
+        log_offset,
+        is_readable,
+        emitted_at_ms,
+        changed_in_run_id,
+        true as is_gone
+
+    from gone
 
 )
 

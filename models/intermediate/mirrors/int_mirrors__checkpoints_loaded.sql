@@ -73,6 +73,20 @@ latest as (
 ),
 
 {# a value that cannot be read tells that there was a checkpoint, not which #}
+latest_read as (
+
+    select
+        *,
+        is_tombstone
+        or coalesce(upstream_offset >= 0 and downstream_offset >= 0, false)
+            as is_readable
+
+    from latest
+
+    where recency = 1
+
+),
+
 checkpoints_loaded as (
 
     select
@@ -81,19 +95,15 @@ checkpoints_loaded as (
         topic_name as target_topic_name,
         partition_index,
         source_topic_name as topic_name,
-        upstream_offset,
-        downstream_offset,
+        if(is_readable, upstream_offset, null) as upstream_offset,
+        if(is_readable, downstream_offset, null) as downstream_offset,
         metadata,
         log_offset,
-        is_tombstone
-        or coalesce(upstream_offset >= 0 and downstream_offset >= 0, false)
-            as is_readable,
+        is_readable,
         recorded_at_ms as emitted_at_ms,
         fold_run_id as changed_in_run_id
 
-    from latest
-
-    where recency = 1
+    from latest_read
 
 )
 

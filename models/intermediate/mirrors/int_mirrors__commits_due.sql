@@ -130,6 +130,12 @@ commits_joined as (
                 or decided.reason_code = 'WOULD_EXCEED_TARGET_END'
             ),
             false
+        )
+        {# what is missing may be of any partition, and an end is known no longer #}
+        or decided.reason_code = 'SYNCS_NOT_CAUGHT_UP'
+        or (
+            decided.reason_code = 'WOULD_EXCEED_TARGET_END'
+            and ends.run_id is null
         ) as is_due
 
     from commits

@@ -71,6 +71,13 @@ flows_configured as (
             or recorded.is_exactly_once <> flows.is_exactly_once,
             true
         ) as is_refolded,
+        coalesce(
+            recorded.source_cluster_id <> flows.source_cluster_id
+            or recorded.target_cluster_id <> flows.target_cluster_id
+            or recorded.separator <> flows.separator
+            or recorded.keeps_topic_names <> flows.keeps_topic_names,
+            false
+        ) as is_another,
         parameters.at_ms as decided_at_ms
 
     from flows

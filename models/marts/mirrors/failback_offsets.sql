@@ -67,6 +67,30 @@ syncs as (
 
 ),
 
+{# what a group has committed in the target of before says nothing of this one #}
+beginnings as (
+
+    select
+        flow,
+        topic_name,
+        partition_index,
+        min(syncs.recorded_at_ms) as began_at_ms
+
+    from {{ ref('stg_state__offset_syncs') }} as syncs
+
+    inner join partitions using (flow, topic_name, partition_index)
+
+    where
+        syncs.incarnation = partitions.incarnation
+        and partitions.incarnation > 0
+
+    group by
+        flow,
+        topic_name,
+        partition_index
+
+),
+
 commits as (
 
     select
@@ -75,7 +99,8 @@ commits as (
         group_offsets.topic_name as target_topic_name,
         group_offsets.partition_index,
         {{ source_topic_name('flows', 'group_offsets.topic_name') }} as topic_name,
-        group_offsets.committed_offset
+        group_offsets.committed_offset,
+        group_offsets.commit_at_ms
 
     from group_offsets
 
@@ -93,6 +118,7 @@ timeline as (
         cast(null as string) as group_id,
         cast(null as string) as target_topic_name,
         sync_known.downstream_offset as committed_offset,
+        cast(null as bigint) as commit_at_ms,
         0 as is_commit,
         sync_known
 
@@ -107,6 +133,7 @@ timeline as (
         commits.group_id,
         commits.target_topic_name,
         commits.committed_offset,
+        commits.commit_at_ms,
         1 as is_commit,
         null as sync_known
 
@@ -125,6 +152,7 @@ looked_up as (
         group_id,
         target_topic_name,
         committed_offset,
+        commit_at_ms,
         is_commit,
         max(sync_known) over (
             partition by flow, topic_name, partition_index
@@ -139,17 +167,21 @@ looked_up as (
 translated as (
 
     select
-        *,
+        looked_up.*,
+        coalesce(looked_up.commit_at_ms < beginnings.began_at_ms, false) as is_of_before,
         case
-            when sync_used is null then cast(-1 as bigint)
-            when sync_used.downstream_offset = committed_offset
-                then sync_used.offset_at
-            else sync_used.offset_behind
+            when looked_up.commit_at_ms < beginnings.began_at_ms then null
+            when looked_up.sync_used is null then cast(-1 as bigint)
+            when looked_up.sync_used.downstream_offset = looked_up.committed_offset
+                then looked_up.sync_used.offset_at
+            else looked_up.sync_used.offset_behind
         end as translated_offset
 
     from looked_up
 
-    where is_commit = 1
+    left join beginnings using (flow, topic_name, partition_index)
+
+    where looked_up.is_commit = 1
 
 ),
 
@@ -164,7 +196,7 @@ offsets_compared as (
         translated.committed_offset,
         translated.translated_offset,
         if(
-            partitions.has_surplus or flows.is_exactly_once,
+            translated.is_of_before or partitions.has_surplus or flows.is_exactly_once,
             null,
             try_add(
                 translated.sync_used.upstream_offset,
@@ -176,16 +208,17 @@ offsets_compared as (
         and translated.sync_used.upstream_offset = translated.translated_offset
             as is_exact,
         translated.sync_used.next_upstream_offset,
-        translated.sync_used.sync_log_offset,
-        if(
-            translated.translated_offset < 0,
-            'BEFORE_FIRST_SYNC',
-            {{ target_offset_reason(
+        if(translated.is_of_before, null, translated.sync_used.sync_log_offset)
+            as sync_log_offset,
+        case
+            when translated.is_of_before then 'COMMIT_FROM_OLD_INCARNATION'
+            when translated.translated_offset < 0 then 'BEFORE_FIRST_SYNC'
+            else {{ target_offset_reason(
                 'translated.translated_offset',
                 'groups.group_state',
                 'source_offsets.committed_offset'
             ) }}
-        ) as reason_code,
+        end as reason_code,
         groups.group_state as source_group_state,
         source_offsets.committed_offset as source_offset
 

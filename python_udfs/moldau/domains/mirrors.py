@@ -59,7 +59,8 @@ def _flows(settings: Settings, run: Run) -> list[dict[str, Any]]:
     rows = []
     for name, flow in settings.sections["flows"].items():
         row = {"flow": name, **flow.row()}
-        row["ruleset"] = run.rulesets.get(flow.source, {}).get("mirrors", row["ruleset"])
+        compared = [run.rulesets.get(name, {}).get("mirrors") for name in flow.named_clusters()]
+        row["ruleset"] = next(filter(None, compared), row["ruleset"])
         rows.append(
             row | {"valid_from_ms": run.started_at_ms, "valid_to_ms": None, "run_id": run.run_id}
         )

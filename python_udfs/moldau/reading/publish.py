@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from moldau.errors import MoldauError
-from moldau.reading.query import table_relation
+from moldau.reading.query import arrow_table, table_relation
 from moldau.warehouse.contracts import marts
 
 PUBLISHED = Path("published")  # in the warehouse
@@ -17,7 +17,8 @@ def publish(warehouse: Path, names: Iterable[str] = (), at_ms: int | None = None
     """Write these marts (`groups` or `marts.groups`; none = all) to `published/<mart>`.
 
     Each is replaced in one commit; rows by mart are given. `at_ms`: the clock of the marts; None =
-    now. MoldauError for a name that is no mart, or a folder that cannot be written.
+    now. MoldauError for a name that is no mart, for one that DuckDB cannot ask, or a folder that
+    cannot be written.
     """
     chosen = [mart_named(name) for name in names] or [mart.name for mart in marts().values()]
     return {name: _write(warehouse, name, at_ms) for name in dict.fromkeys(chosen)}
@@ -39,8 +40,10 @@ def _write(warehouse: Path, name: str, at_ms: int | None) -> int:
     from deltalake import DeltaTable, write_deltalake
     from deltalake.exceptions import DeltaError
 
-    connection, sql = table_relation(warehouse, f"marts.{name}", at_ms=at_ms)
-    rows = connection.sql(sql).to_arrow_table()
+    try:
+        rows = arrow_table(*table_relation(warehouse, f"marts.{name}", at_ms=at_ms))
+    except MoldauError as error:
+        raise MoldauError(f"marts.{name} cannot be published: {error}") from None
     folder = warehouse / PUBLISHED / name
     try:
         write_deltalake(

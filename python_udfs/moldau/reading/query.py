@@ -16,6 +16,7 @@ from moldau.reading.tables import existing_relations, existing_tables, mentioned
 from moldau.reading.views import View, is_view, tables_under
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
 _ROWS_AT_ONCE = 2_000
@@ -177,6 +178,12 @@ def run(connection: DuckDBPyConnection, sql: str, parameters: list[Any] | None =
         cursor = connection.execute(sql, parameters or [])
     columns = tuple(column[0] for column in cursor.description or [])
     return Rows(columns, _batches(cursor))
+
+
+def arrow_table(connection: DuckDBPyConnection, sql: str) -> pa.Table:
+    """The same as one table of Arrow."""
+    with _telling(connection):
+        return connection.sql(sql).to_arrow_table()
 
 
 def _batches(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

@@ -48,6 +48,13 @@ def _is_policy(name: str) -> str:
     return name
 
 
+def _writes_syncs(is_enabled: bool) -> bool:
+    """Kafka: MirrorCheckpointConfig refuses it, too (KIP-1031)."""
+    if not is_enabled:
+        raise PydanticCustomError("syncs", "true: without offset syncs nothing can be translated")
+    return is_enabled
+
+
 def _listed(patterns: str) -> list[str]:
     """MirrorMaker takes a list: a comma separates patterns even within braces."""
     return [pattern.strip() for pattern in patterns.split(",")] if patterns.strip() else []
@@ -87,6 +94,9 @@ class FlowSettings(Section):
         default="source", alias="offset-syncs.topic.location"
     )
     offset_lag_max: NotNegative | None = Field(default=None, alias="offset.lag.max")
+    emit_offset_syncs_enabled: Annotated[Flag, AfterValidator(_writes_syncs)] | None = Field(
+        default=None, alias="emit.offset-syncs.enabled"
+    )
     emit_checkpoints_enabled: Flag | None = Field(default=None, alias="emit.checkpoints.enabled")
     sync_group_offsets_enabled: Flag | None = Field(
         default=None, alias="sync.group.offsets.enabled"

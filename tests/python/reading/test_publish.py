@@ -55,6 +55,17 @@ def test_what_is_no_mart_is_refused(published: Path) -> None:
     assert not (published / "published").exists()
 
 
+def test_what_duckdb_cannot_ask_is_named(published: Path, write: Write) -> None:
+    """MirrorMaker's filters are Java's regular expressions, of which DuckDB knows not all."""
+    flow = {"flow": "f", "source_cluster_id": "east", "topics_pattern": r"\A(?!x).*\z"}
+    write("state.flows", flow | {"groups_pattern": r"\A.*\z", "valid_from_ms": 1})
+    commit = {"cluster_id": "east", "group_id": "g", "committed_topic_name": "t"}
+    write("decoded.group_records", commit | {"committed_offset": 1})
+    message = r"marts.translation_backtest cannot be published: .*invalid perl operator: \(\?!"
+    with pytest.raises(MoldauError, match=message):
+        publish(published, ["translation_backtest"])
+
+
 def test_settings_name_marts(tmp_path: Path) -> None:
     file = tmp_path / "moldau.yml"
     file.write_text("publish: [groups, tier_lag]\n")

@@ -188,6 +188,10 @@ def test_a_section_whose_lines_are_commented_out_is_empty(tmp_path: Path) -> Non
         ("clusters: {e: {topics: {o: {remote.storage.enable: yeah}}}}", "true or false"),
         ("flows: {f: {source: a, target: b, topics: '['}}", "a regular expression"),
         ("flows: {f: {source: a, target: b, groups: '(?P<x>a)'}}", "(Java has no (?P)"),
+        (
+            "flows: {f: {source: a, target: b, emit.offset-syncs.enabled: false}}",
+            "flows.f.emit.offset-syncs.enabled: false is not allowed; allowed is true: without",
+        ),
         ("producers: {default: {metadata.evict.ms: 999}}", "at least 1000"),
         ("cluster: {}", "unknown key cluster (value {}); known here: clusters, flows"),
         ("warehouse: s3://bucket/x", "must be a local folder"),

@@ -3,6 +3,8 @@
     into='state.checkpoints',
     works_on='int_mirrors__checkpoints_due',
     unique_key=['flow', 'group_id', 'target_topic_name', 'partition_index'],
+    delete_when='s.is_gone',
+    insert_when='not s.is_gone',
     matched_condition=differs([
         'topic_name',
         'upstream_offset',
@@ -58,7 +60,8 @@ checkpoints_folded as (
         due.log_offset,
         due.is_readable,
         due.emitted_at_ms,
-        due.changed_in_run_id
+        due.changed_in_run_id,
+        due.is_gone
 
     from checkpoints_due as due
 
