@@ -119,6 +119,8 @@ def _translation(found: TranslationExplanation) -> Iterator[str]:
 
 
 def _guard(row: Row) -> str:
+    if row["reason_code"] == "HISTORY_UNREADABLE":
+        return "the last checkpoint of the group on the partition cannot be decoded"
     if row["observed_downstream_offset"] is None:
         return "the group had no checkpoint on the partition"
     whose = {"mm2": "MirrorMaker 2"}.get(row["observed_emitted_by"], row["observed_emitted_by"])

@@ -181,6 +181,16 @@ def test_each_refusal_says_what_would_change_it(
     assert next_of(warehouse) == told
 
 
+def test_a_checkpoint_that_is_none_is_not_said_to_be_missing(
+    write: Write, syncs: None, warehouse: Path
+) -> None:
+    row = refused("HISTORY_UNREADABLE") | {"observed_downstream_offset": None}
+    write("decisions.offset_translations", row)
+    assert "  guard: the last checkpoint of the group on the partition cannot be decoded" in words(
+        warehouse
+    )
+
+
 def test_a_translation_held_back_says_above_what(
     write: Write, syncs: None, warehouse: Path
 ) -> None:
