@@ -57,37 +57,14 @@ syncs as (
                 order by syncs.downstream_offset
             ) as next_upstream_offset,
             syncs.sync_log_offset
-        ) as sync_known
+        ) as sync_known,
+        if(partitions.incarnation > 0, syncs.recorded_at_ms, null) as began_at_ms
 
     from {{ ref('stg_state__offset_syncs') }} as syncs
 
     inner join partitions using (flow, topic_name, partition_index)
 
     where syncs.incarnation = partitions.incarnation
-
-),
-
-{# what a group has committed in the target of before says nothing of this one #}
-beginnings as (
-
-    select
-        flow,
-        topic_name,
-        partition_index,
-        min(syncs.recorded_at_ms) as began_at_ms
-
-    from {{ ref('stg_state__offset_syncs') }} as syncs
-
-    inner join partitions using (flow, topic_name, partition_index)
-
-    where
-        syncs.incarnation = partitions.incarnation
-        and partitions.incarnation > 0
-
-    group by
-        flow,
-        topic_name,
-        partition_index
 
 ),
 
@@ -120,7 +97,8 @@ timeline as (
         sync_known.downstream_offset as committed_offset,
         cast(null as bigint) as commit_at_ms,
         0 as is_commit,
-        sync_known
+        sync_known,
+        began_at_ms
 
     from syncs
 
@@ -135,7 +113,8 @@ timeline as (
         commits.committed_offset,
         commits.commit_at_ms,
         1 as is_commit,
-        null as sync_known
+        null as sync_known,
+        null as began_at_ms
 
     from commits
 
@@ -158,30 +137,30 @@ looked_up as (
             partition by flow, topic_name, partition_index
             order by committed_offset, is_commit
             rows between unbounded preceding and current row
-        ) as sync_used
+        ) as sync_used,
+        min(began_at_ms) over (partition by flow, topic_name, partition_index) as began_at_ms
 
     from timeline
 
 ),
 
+{# what a group has committed in the target of before says nothing of this one #}
 translated as (
 
     select
-        looked_up.*,
-        coalesce(looked_up.commit_at_ms < beginnings.began_at_ms, false) as is_of_before,
+        *,
+        coalesce(commit_at_ms < began_at_ms, false) as is_of_before,
         case
-            when looked_up.commit_at_ms < beginnings.began_at_ms then null
-            when looked_up.sync_used is null then cast(-1 as bigint)
-            when looked_up.sync_used.downstream_offset = looked_up.committed_offset
-                then looked_up.sync_used.offset_at
-            else looked_up.sync_used.offset_behind
+            when commit_at_ms < began_at_ms then null
+            when sync_used is null then cast(-1 as bigint)
+            when sync_used.downstream_offset = committed_offset
+                then sync_used.offset_at
+            else sync_used.offset_behind
         end as translated_offset
 
     from looked_up
 
-    left join beginnings using (flow, topic_name, partition_index)
-
-    where looked_up.is_commit = 1
+    where is_commit = 1
 
 ),
 
@@ -200,8 +179,7 @@ offsets_compared as (
             null,
             try_add(
                 translated.sync_used.upstream_offset,
-                translated.committed_offset
-                - translated.sync_used.downstream_offset
+                translated.committed_offset - translated.sync_used.downstream_offset
             )
         ) as anchored_offset,
         translated.sync_used.downstream_offset = translated.committed_offset
