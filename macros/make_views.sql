@@ -24,10 +24,11 @@
                     {%- set code.text = code.text.replace("source('" ~ source ~ "', '" ~ table ~ "')", "'" ~ source ~ '.' ~ table ~ "'") -%}
                 {%- endfor -%}
                 {%- set sql = render(code.text) -%}
-                {%- if view.config.materialized == 'run_list' -%}
-                    {%- set sql = 'select * from ' ~ write_list(view.alias, sql) -%}
+                {%- if view.config.materialized == 'run_list' and not view.config.as_literals -%}
+                    {%- do make_list(relations[view.name], sql) -%}
+                {%- else -%}
+                    {%- do run_query('create or replace view ' ~ relations[view.name] ~ ' as ' ~ sql) -%}
                 {%- endif -%}
-                {%- do run_query('create or replace view ' ~ relations[view.name] ~ ' as ' ~ sql) -%}
                 {%- do made.append(view.unique_id) -%}
             {%- endif -%}
         {%- endfor -%}

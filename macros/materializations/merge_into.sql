@@ -87,12 +87,14 @@
    killed between them merges the same rows again, and nobody else may write between them. #}
 {% macro merge_in_parts(into, source_sql) %}
     {%- do hide_rows(into) -%}
-    {%- set changes = write_list(model.alias, source_sql) -%}
+    {%- set changes = 'run.' ~ model.alias ~ '_changes' -%}
+    {%- do make_list(changes, source_sql) -%}
     {%- set span = span_of(changes, config.get('pruned_by')) -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
     {%- set inserted = 0 -%}
     {%- if insert_when -%}
-        {%- set new_rows = write_list(model.alias ~ '_new', new_rows_sql(into, changes, span)) -%}
+        {%- set new_rows = 'run.' ~ model.alias ~ '_new' -%}
+        {%- do make_list(new_rows, new_rows_sql(into, changes, span)) -%}
         {%- set inserted = run_query('select count(*) from ' ~ new_rows).rows[0][0] | int -%}
     {%- endif -%}
     {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true, target_filter='t.' ~ span if span else none)) -%}

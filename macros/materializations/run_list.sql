@@ -1,23 +1,33 @@
-{# What the run works on, found once and read by several models: rows in a scratch folder of the warehouse, and a
-   view on them. A view alone would search the state again for each of its readers, and would not tell Spark that
-   the list is short.
+{# What the run works on, found once and read by several models: rows in a scratch folder of the warehouse. A view would
+   search the state again for each of its readers, and would not tell Spark that the list is short.
      as_literals   a handful of rows stand in the view itself: Spark plans them away where it can. Of a single row a
                    scalar subquery becomes a literal, by which Delta skips files #}
 {% materialization run_list, adapter='spark' %}
-    {%- set rows = literal_rows(compiled_code) if config.get('as_literals') else write_list(model.alias, compiled_code) -%}
-    {%- call statement('main') -%}
+    {%- if config.get('as_literals') -%}
+        {%- set rows = literal_rows(compiled_code) -%}
+        {%- call statement('main') -%}
 create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}
-    {%- endcall -%}
+        {%- endcall -%}
+    {%- else -%}
+        {%- do make_list(model.schema ~ '.' ~ model.alias, compiled_code) -%}
+        {%- do store_raw_result('main', message='LIST', code='LIST', rows_affected=0) -%}
+    {%- endif -%}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
 
-{# Writes the rows into the run's own folder, so that runs beside each other keep theirs; returns the relation that reads
-   them. The next run removes the folder (`sessions/lists.py`), and a plain `dbt run` its own when it ends. #}
-{% macro write_list(name, sql) %}
+{# A table of the session's catalog, so that Spark knows its columns: of a bare folder each of its readers would find
+   them out anew. #}
+{% macro make_list(relation, sql) %}
+    {%- do run_query('drop table if exists ' ~ relation) -%}
+    {%- do run_query('create table ' ~ relation ~ ' using parquet location ' ~ text_of(list_folder(relation)) ~ ' as\n' ~ sql) -%}
+{% endmacro %}
+
+{# In the run's own folder, so that runs beside each other keep theirs, and new each time. The next run removes it
+   (`sessions/lists.py`), and a plain `dbt run` its own when it ends. #}
+{% macro list_folder(name) %}
     {%- set run = run_query('select is_open, run_id from run.parameters').rows[0] -%}
-    {%- set folder = warehouse_folder() ~ ('/_moldau/run/' if run[0] else '/_moldau/plain_run/') ~ run[1] ~ '/' ~ name -%}
-    {%- do run_query("insert overwrite directory " ~ text_of(folder) ~ " using parquet\n" ~ sql) -%}
-    {{ return(files_in('parquet', folder)) }}
+    {%- set folder = '/_moldau/run/' if run[0] else '/_moldau/plain_run/' -%}
+    {{ return(warehouse_folder() ~ folder ~ run[1] ~ '/' ~ name ~ '/' ~ invocation_id) }}
 {% endmacro %}
 
 {# The rows as a relation of literals, of the types that the model's YAML declares. Spark itself writes the literals:

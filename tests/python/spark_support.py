@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from pyspark.sql import DataFrame
 
 from moldau.domains import topics
 from moldau.engine.dbt import DbtError
@@ -169,6 +170,27 @@ def parquet_of(session: Session, table: pa.Table) -> str:
     path = folder / f"{next(_numbers)}.parquet"
     pyarrow.parquet.write_table(table, path)
     return f"parquet.`{path}`"
+
+
+def frame_of(
+    session: Session, kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
+) -> DataFrame:
+    """These rows with columns of these types; what a row lacks is null."""
+    data = [tuple(row.get(name) for name in kinds) for row in rows]
+    schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+    return session.spark.createDataFrame(data, schema).coalesce(2)
+
+
+def put_list(
+    session: Session, name: str, kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Make these rows a list of the run, in place of what its model found."""
+    relation = f"intermediate.{name}"
+    folder = session.warehouse.parent / "tests" / f"list-{next(_numbers)}"
+    session.spark.sql(f"drop table if exists {relation}")
+    frame_of(session, kinds, rows).write.option("path", str(folder)).saveAsTable(
+        relation, format="parquet"
+    )
 
 
 def decoded_table(records: Mapping[str, Sequence[Record]]) -> pa.Table:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from request_support import DUE, HANDLED, RULE_SETS, deletion, heartbeat, join, push, schema_of
 from request_support import Group as Asked
-from spark_support import with_clusters
+from spark_support import frame_of, put_list, with_clusters
 
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
@@ -132,21 +132,22 @@ def _requests(session: Session, placed: Placed) -> Reasons:
     )
     told = {(row.cluster_id, row.group_id): row for row in handled}
     wanted = {key: row for key, row in told.items() if row.reason_code == "CALL_WANTED"}
-    _view(
+    called = [
+        {
+            "call_id": row.call_id, "run_id": run.run_id, "cluster_id": row.cluster_id,
+            "group_id": row.group_id,
+            "operation": "set" if row.request_kind == "push" else "delete",
+            "needs_barrier": row.uses_uncertain_epoch,
+        }
+        for row in wanted.values()
+    ]  # fmt: skip
+    kinds = ("call_id", "run_id", "cluster_id", "group_id", "operation")
+    put_list(
         session,
         "int_groups__request_calls_due",
-        [
-            {
-                "call_id": row.call_id, "run_id": run.run_id, "cluster_id": row.cluster_id,
-                "group_id": row.group_id,
-                "operation": "set" if row.request_kind == "push" else "delete",
-                "needs_barrier": row.uses_uncertain_epoch,
-            }
-            for row in wanted.values()
-        ],
-        {name: CALL[name] for name in ("call_id", "run_id", "cluster_id", "group_id", "operation")}
-        | {"needs_barrier": "boolean"},
-    )  # fmt: skip
+        {name: CALL[name] for name in kinds} | {"needs_barrier": "boolean"},
+        called,
+    )
     _put_requests(session, {key: row for key, row in asked.items() if key not in wanted})
     deletes = [
         _call(row, run, row.call_id, 0)
@@ -170,7 +171,7 @@ def _cycle(session: Session, placed: Placed) -> Reasons:
         keyed[s.step].append({"cluster_id": cluster, "group_id": group, "situation": s})
     for name, step in (("cleanup_groups_due", "scan"), ("sweep_groups_due", "sweep")):
         kinds = {"cluster_id": "string", "group_id": "string", "due_because": "string"}
-        _view(session, f"int_groups__{name}", keyed[step], kinds)
+        put_list(session, f"int_groups__{name}", kinds, keyed[step])
     cleanups = [
         row
         | {"run_id": run.run_id, "observed_epoch": row["situation"].seen[0]}
@@ -179,7 +180,7 @@ def _cycle(session: Session, placed: Placed) -> Reasons:
     ]
     kinds = {"run_id": "string", "cluster_id": "string", "group_id": "string"}
     kinds |= {"observed_epoch": "int", "needs_barrier": "boolean"}
-    _view(session, "int_groups__cleanups_due", cleanups, kinds)
+    put_list(session, "int_groups__cleanups_due", kinds, cleanups)
     scanned = session.sql(
         "select cluster_id, group_id, reason_code, observed_epoch "
         "from intermediate.int_groups__cleanup_eligibility_reasoned"
@@ -232,33 +233,14 @@ def _asked(s: Situation, group_id: str) -> dict[str, Any]:
 
 
 def _put_requests(session: Session, asked: dict[tuple[str, str], dict[str, Any]]) -> None:
-    _view(session, DUE, list(asked.values()), schema_of(DUE))
-
-
-def _view(session: Session, name: str, rows: list[dict[str, Any]], kinds: dict[str, str]) -> None:
-    """Put these rows in place of a list of the run."""
-    frame = _frame(session, kinds, rows)
-    folder = session.warehouse.parent / f"races-{next(_numbers)}"
-    frame.write.parquet(str(folder))
-    session.spark.sql(
-        f"create or replace view intermediate.{name} as select * from parquet.`{folder}`"
-    )
-
-
-_numbers = itertools.count()
-
-
-def _frame(session: Session, kinds: dict[str, str], rows: list[dict[str, Any]]) -> Any:
-    data = [tuple(row.get(name) for name in kinds) for row in rows]
-    schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-    return session.spark.createDataFrame(data, schema).coalesce(2)
+    put_list(session, DUE, schema_of(DUE), list(asked.values()))
 
 
 def _insert(
     session: Session, table: str, kinds: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
     session.register([table])
-    _frame(session, kinds, rows).createOrReplaceTempView("races")
+    frame_of(session, kinds, rows).createOrReplaceTempView("races")
     session.spark.sql(f"insert into {table} by name select * from races")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from request_reference import Answer, Backoff, Coordinator, Entry, Outcome, Rules
+from spark_support import put_list
 
 from moldau.project import ROOT, SEEDS
 from moldau.sessions.run import Run, open_run
@@ -156,19 +157,12 @@ def handle(session: Session, groups: Sequence[Group]) -> Handled:
     open_run(session, Run("00000000-requests", "requests", ["c"], 0, is_dry_run=True))
     session.make_views(HANDLED)
     columns = schema_of(DUE)
-    schema = ", ".join(f"{name} {kind}" for name, kind in columns.items())
     outcomes: dict[str, tuple[Outcome, str | None]] = {}
     calls: dict[str, list[tuple[str, str]]] = {group.group_id: [] for group in groups}
     by_name = {group.group_id: group for group in groups}
     for number in itertools.count(1):
         rows = [group.row(outcomes) for group in groups]
-        folder = session.warehouse.parent / f"requests-{next(_numbers)}"
-        data = [tuple(row[name] for name in columns) for row in rows]
-        frame = session.spark.createDataFrame(data, schema)
-        frame.coalesce(2).write.parquet(str(folder))
-        session.spark.sql(
-            f"create or replace view intermediate.{DUE} as select * from parquet.`{folder}`"
-        )
+        put_list(session, DUE, columns, rows)
         answers: dict[str, list[dict[str, Any]]] = {}
         for row in session.sql(f"select * from intermediate.{HANDLED} order by group_id, place"):
             answers.setdefault(row.group_id, []).append(row.asDict(recursive=True))
