@@ -295,11 +295,11 @@ def published(session: Session, names: Sequence[str], at_ms: int) -> Iterator[No
     session.spark.sql("drop schema marts cascade")
 
 
-def dbt_tests_pass(session: Session, *selected: str) -> None:
+def dbt_tests_pass(session: Session, *selected: str, but: Sequence[str] = ()) -> None:
     """dbt's tests of a selection, on the tables and views that are there."""
     failed = ""
     try:
-        session.dbt("test", "--select", *selected)
+        session.dbt("test", "--select", *selected, *(("--exclude", *but) if but else ()))
     except DbtError as error:
         failed = str(error)
     if failed:
