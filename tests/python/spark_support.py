@@ -107,9 +107,9 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
 
 
 def fresh(session: Session) -> Session:
-    """As the next command on the warehouse would find it."""
-    registered = set(session.registered)
-    return Session(session.settings, session.warehouse, session.start_spark, registered=registered)
+    """As the next command on the warehouse would find it, but for views, which are as they were."""
+    spark, views, registered = session.start_spark, session.views, session.registered
+    return Session(session.settings, session.warehouse, spark, views, registered)
 
 
 class Killed(BaseException):

@@ -1,4 +1,4 @@
-"""Loads of syncs and translations that die at any point end like undisturbed ones.
+"""A load of syncs and a translation that die at any point end like undisturbed ones.
 
 They die in this process: what is in memory is lost, what is written stays. The command after it
 goes on from there.
@@ -89,14 +89,17 @@ def told(session: Session) -> Told:
     emitted = [CheckpointRecord("at-500", f"{one}.orders", 500, 1) for one in (CALM, KILLED)]
     for one, checkpoint in zip((CALM, KILLED), emitted, strict=True):
         fold_checkpoints(session, {(one, "west"): [checkpoint]})
-    for part in (1, 2):
-        commits, syncs = (FILES / f"{name}.{part}.jsonl" for name in ("commits", "syncs"))
-        for one in (CALM, KILLED):
-            load(fresh(session), [commits], one, "records")
-        load(fresh(session), [syncs], CALM, "records")
-        load_dying(session, syncs, KILLED)
-        decide(fresh(session), "translate", [CALM], AT_MS, is_dry_run=False)
-        translate_dying(session, KILLED)
+    commits, syncs = (FILES / f"{name}.1.jsonl" for name in ("commits", "syncs"))
+    for one in (CALM, KILLED):
+        load(session, [commits, syncs], one, "records")
+    decide(session, "translate", [CALM, KILLED], AT_MS, is_dry_run=False)
+    # what goes on from there
+    commits, syncs = (FILES / f"{name}.2.jsonl" for name in ("commits", "syncs"))
+    load(session, [commits, syncs], CALM, "records")
+    decide(session, "translate", [CALM], AT_MS, is_dry_run=False)
+    load(session, [commits], KILLED, "records")
+    load_dying(session, syncs, KILLED)
+    translate_dying(session, KILLED)
     return {table: _contents(session, table, hidden) for table, hidden in TABLES.items()}
 
 
