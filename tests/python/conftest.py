@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from shell_support import Shell
 from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -43,6 +44,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         opened.register(tables())  # a verb does so as it needs them
         yield opened
         opened.spark.stop()
+
+
+@pytest.fixture(scope="session")
+def shell() -> Iterator[Shell]:
+    """A process in which commands are typed."""
+    opened = Shell()
+    yield opened
+    opened.close()
 
 
 def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:

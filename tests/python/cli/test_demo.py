@@ -1,20 +1,15 @@
-"""The demo as a person runs it: a process, its story, and the tables it leaves."""
+"""The demo as a person runs it: its story, and the tables it leaves."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from shell_support import Shell
 
-from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.reading.query import query
 
 pytestmark = pytest.mark.processes
-
-PROGRAM = [sys.executable, "-c", "from moldau.cli import main; main()", "demo"]
 
 
 @pytest.fixture(scope="module")
@@ -23,21 +18,10 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def story(warehouse: Path) -> str:
-    environment = os.environ | {
-        "MOLDAU_DRIVER_MEMORY": "1g",
-        "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
-        "COLUMNS": "200",
-    }
-    told = subprocess.run(
-        [*PROGRAM, "--warehouse", str(warehouse)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+def story(shell: Shell, warehouse: Path) -> str:
+    told = shell("demo", "--warehouse", str(warehouse), COLUMNS="200")
+    assert told.code == 0, told.err
+    return told.out
 
 
 def rows(warehouse: Path, statement: str) -> list[tuple[object, ...]]:

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from moldau.engine.spark import BRIEF_OPTIONS
+sys.path.append(str(Path(__file__).parents[1]))
+from shell_support import Shell
+
 from moldau.project import ROOT, SAMPLES
 
 pytestmark = pytest.mark.processes
@@ -46,26 +47,12 @@ def answered(page: str, answers: dict[str, list[str]]) -> str:
     return "".join(line.rstrip() + "\n" for line in lines())
 
 
-def answers_of(warehouse: Path) -> dict[str, list[str]]:
+def answers_of(shell: Shell, warehouse: Path) -> dict[str, list[str]]:
     """What each line of the file of verbs prints, in order."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
-    program = "from moldau.cli import main; main()"
-    told = subprocess.run(
-        [sys.executable, "-c", program, "exec", "verbs.txt"],
-        capture_output=True,
-        text=True,
-        env=kept
-        | {
-            "MOLDAU_WAREHOUSE": str(warehouse),
-            "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
-            "MOLDAU_DRIVER_MEMORY": "1g",
-        },
-        cwd=FOLDER,
-        timeout=900,
-    )
-    assert told.returncode == 0, told.stdout + told.stderr
+    told = shell("exec", "verbs.txt", folder=FOLDER, MOLDAU_WAREHOUSE=str(warehouse))
+    assert told.code == 0, told.out + told.err
     found: dict[str, list[str]] = {}
-    for one in map(json.loads, told.stdout.splitlines()):
+    for one in map(json.loads, told.out.splitlines()):
         found.setdefault(one["command"], []).append(one["output"] + one["errors"])
     return found
 
@@ -75,11 +62,11 @@ def test_the_file_of_verbs_has_the_commands_of_the_page() -> None:
     assert verbs == commands(PAGE.read_text())
 
 
-def test_each_command_answers_as_the_page_says(tmp_path: Path) -> None:
+def test_each_command_answers_as_the_page_says(shell: Shell, tmp_path: Path) -> None:
     page = PAGE.read_text()
-    assert answered(page, answers_of(tmp_path / "w")).splitlines() == page.splitlines()
+    assert answered(page, answers_of(shell, tmp_path / "w")).splitlines() == page.splitlines()
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        PAGE.write_text(answered(PAGE.read_text(), answers_of(Path(folder) / "w")))
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Shell()) as opened:
+        PAGE.write_text(answered(PAGE.read_text(), answers_of(opened, Path(folder) / "w")))

@@ -1,4 +1,4 @@
-"""The verbs that write, as a person types them: real processes, one Spark session by `exec`."""
+"""The verbs that write, as a person types them: one Spark session by `exec`, and plain dbt."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shell_support import Shell
 
 from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.reading.query import query
@@ -107,31 +108,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def answers(folder: Path) -> list[dict[str, Any]]:
+def answers(shell: Shell, folder: Path) -> list[dict[str, Any]]:
     bad = folder / "bad.jsonl"
     good = (SAMPLES / "east" / "__consumer_offsets.jsonl").read_text().splitlines()[0]
     elsewhere = good.replace('"partition":0', '"partition":7')
     bad.write_text(elsewhere + "\nnot json\n")
     verbs = folder / "verbs.txt"
     verbs.write_text(LINES.format(bad=bad))
-    told = moldau(
-        "exec",
-        str(verbs),
-        "--config",
-        str(SAMPLES / "moldau.yml"),
-        "--warehouse",
-        str(folder / "w"),
-    )
-    assert told.returncode == 2, told.stderr
-    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    config = ["--config", str(SAMPLES / "moldau.yml"), "--warehouse", str(folder / "w")]
+    told = shell("exec", str(verbs), *config, folder=PROJECT)
+    assert told.code == 2, told.err
+    lines = [json.loads(line) for line in told.out.splitlines()]
     early = lines.pop(1)
     assert early["exit_code"] == 0, "transactions may come before every record"
     return lines
-
-
-def moldau(*words: str) -> subprocess.CompletedProcess[str]:
-    program = "from moldau.cli import main; main()"
-    return python(program, *words, MOLDAU_JAVA_OPTIONS=BRIEF_OPTIONS)
 
 
 def python(program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from growing_support import unpack
+from shell_support import Shell
 
 from moldau.project import SAMPLES
 from moldau.reading.query import Tables
@@ -22,31 +20,17 @@ cycle --at 2026-11-21T08:10:00Z
 """
 
 
-def test_verbs_go_on_where_the_earlier_version_ended(tmp_path: Path) -> None:
+def test_verbs_go_on_where_the_earlier_version_ended(shell: Shell, tmp_path: Path) -> None:
     warehouse = unpack(tmp_path)
     journal = warehouse / "_moldau" / "runs" / "00000011-cycle.json"  # its row is there already
     other = journal.read_text().replace("00000011", "00000012")
     journal.with_name("00000012-cycle.json").write_text(other)
     (tmp_path / "verbs.txt").write_text(VERBS)
-    command = ["exec", str(tmp_path / "verbs.txt"), "--config", str(SAMPLES / "moldau.yml")]
-    told = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from moldau.cli import main; main()",
-            *command,
-            "--warehouse",
-            str(warehouse),
-        ],
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))},
-        timeout=900,
-        check=False,
-    )
-    answers = [json.loads(line) for line in told.stdout.splitlines()]
-    assert [answer["exit_code"] for answer in answers] == [0, 0], (told.stderr, answers)
-    assert "Traceback" not in told.stderr
+    config = ["--config", str(SAMPLES / "moldau.yml"), "--warehouse", str(warehouse)]
+    told = shell("exec", str(tmp_path / "verbs.txt"), *config)
+    answers = [json.loads(line) for line in told.out.splitlines()]
+    assert [answer["exit_code"] for answer in answers] == [0, 0], (told.err, answers)
+    assert "Traceback" not in told.err
     assert answers[0]["errors"] == "moldau: finished 00000012-cycle, which was interrupted\n"
     assert not list(journal.parent.iterdir())
     check(warehouse)
