@@ -130,7 +130,7 @@ def _invoke(arguments: list[str], warehouse: Path) -> Any:
     # stdout is for the command's own answer. To catch what dbt writes there would catch what any
     # other thread writes, too: a parse runs beside the start of Spark.
     options = [
-        "--project-dir", str(ROOT), "--profiles-dir", str(PROFILES),
+        "--project-dir", str(ROOT), "--profiles-dir", str(PROFILES), "--target", "open",
         "--target-path", str(work / "target"), "--log-path", str(work / "logs"),
         "--log-level", "none", "--no-print", "--no-populate-cache", "--no-write-json",
     ]  # fmt: skip
