@@ -18,8 +18,12 @@
             {{ records }}.cluster_id = flows.syncs_cluster_id
             and {{ records }}.log_topic_name = flows.syncs_topic_name
 
-    where
-        {{ records }}.log_partition_index = 0
+    where {{ is_sync(records) }}
+{%- endmacro %}
+
+{# Whether a decoded record of an offset-syncs topic is a sync. #}
+{% macro is_sync(records) -%}
+    {{ records }}.log_partition_index = 0
         and {{ records }}.upstream_offset between 0 and 9223372036854775806
         and {{ records }}.downstream_offset between 0 and 9223372036854775806
 {%- endmacro %}

@@ -36,7 +36,7 @@ groups_mirrored as (
 
     from translations
 
-    where reason_code not in ('TOPIC_FILTERED', 'GROUP_FILTERED')
+    where reason_code not in ('TOPIC_FILTERED', 'GROUP_FILTERED', 'NO_COMMIT')
 
 ),
 
@@ -58,6 +58,49 @@ partitions as (
 
 ),
 
+ends as (
+
+    select
+        cluster_id,
+        topic_name as target_topic_name,
+        partition_index,
+        max(log_end_offset) as log_end_offset
+
+    from {{ ref('stg_state__partition_states') }}
+
+    where is_leader
+
+    group by
+        cluster_id,
+        topic_name,
+        partition_index
+
+),
+
+{# where the target is known to end before what the commit comes to #}
+ended_before as (
+
+    select
+        translations.flow,
+        translations.group_id,
+        translations.target_topic_name,
+        translations.partition_index,
+        ends.log_end_offset
+
+    from translations
+
+    inner join flows using (flow)
+
+    inner join ends
+        on
+            flows.target_cluster_id = ends.cluster_id
+            and translations.target_topic_name = ends.target_topic_name
+            and translations.partition_index = ends.partition_index
+
+    where translations.reason_code = 'WOULD_EXCEED_TARGET_END'
+
+),
+
 emitted as (
 
     select * from translations
@@ -75,7 +118,11 @@ checkpoints as (
         checkpoints.partition_index,
         checkpoints.upstream_offset,
         checkpoints.downstream_offset,
-        coalesce(checkpoints.incarnation < partitions.incarnation, false) as is_over
+        coalesce(
+            checkpoints.incarnation < partitions.incarnation
+            or checkpoints.downstream_offset > ended_before.log_end_offset,
+            false
+        ) as is_over
 
     from {{ ref('stg_state__checkpoints') }} as checkpoints
 
@@ -88,6 +135,9 @@ checkpoints as (
             and checkpoints.group_id = groups_due.group_id
 
     left join partitions using (flow, topic_name, partition_index)
+
+    left join ended_before
+        using (flow, group_id, target_topic_name, partition_index)
 
 ),
 

@@ -131,6 +131,11 @@ commits_joined as (
             ),
             false
         )
+        {# a topic that came home on a shorter way has taken its name #}
+        or (
+            commits.is_topic_filtered
+            and decided.reason_code not in ('GROUP_FILTERED', 'TOPIC_FILTERED')
+        )
         {# what is missing may be of any partition, and an end is known no longer #}
         or decided.reason_code = 'SYNCS_NOT_CAUGHT_UP'
         or (

@@ -14,7 +14,49 @@ group_offsets as (
 
 ),
 
-commits_found as (
+{# mirrored topics that have their first name again on the target, of which several may
+   come to have the same #}
+topics_at_home as (
+
+    select
+        flows.flow,
+        mirrored.topic_name,
+        mirrored.partition_index,
+        {{ target_topic_name('flows', 'mirrored.topic_name') }}
+            as target_topic_name
+
+    from {{ ref('stg_state__mirrored_partitions') }} as mirrored
+
+    inner join flows using (flow)
+
+    where
+        not flows.keeps_topic_names
+        and startswith(
+            mirrored.topic_name,
+            concat(flows.target_cluster_id, flows.separator)
+        )
+
+),
+
+{# the one with the fewest names before its own #}
+nearest_at_home as (
+
+    select
+        flow,
+        target_topic_name,
+        partition_index,
+        min(struct(length(topic_name) as name_length, topic_name)) as nearest
+
+    from topics_at_home
+
+    group by
+        flow,
+        target_topic_name,
+        partition_index
+
+),
+
+commits as (
 
     select
         flows.flow,
@@ -45,6 +87,31 @@ commits_found as (
 
     inner join flows
         on group_offsets.cluster_id = flows.source_cluster_id
+
+),
+
+commits_found as (
+
+    select
+        commits.flow,
+        commits.cluster_id,
+        commits.group_id,
+        commits.topic_name,
+        commits.partition_index,
+        commits.target_topic_name,
+        commits.committed_offset,
+        commits.metadata,
+        commits.commit_at_ms,
+        commits.is_group_filtered,
+        commits.is_topic_filtered
+        or coalesce(
+            nearest_at_home.nearest.topic_name <> commits.topic_name, false
+        ) as is_topic_filtered,
+        commits.changed_in_run_id
+
+    from commits
+
+    left join nearest_at_home using (flow, target_topic_name, partition_index)
 
 )
 

@@ -147,12 +147,12 @@ syncs_known as (
     select
         *,
         max(sync_known) over (
-            partition by flow, topic_name, partition_index, parity_incarnation
+            partition by flow, topic_name, partition_index, parity_incarnation, incarnation
             order by committed_offset, is_commit
             rows between unbounded preceding and current row
         ) as nearest,
         max(sync_known) over (
-            partition by flow, topic_name, partition_index, parity_incarnation
+            partition by flow, topic_name, partition_index, parity_incarnation, incarnation
             order by at_ms, is_commit
             rows between unbounded preceding and current row
         ) as newest

@@ -18,7 +18,8 @@ partitions as (
 
 ),
 
-{# a first sync before which none is missing is of the first mirrored record #}
+{# a first sync before which none is missing is of the first mirrored record, unless copies
+   of before were left: by a replay, by a target that was cut back #}
 gaps as (
 
     select
@@ -63,6 +64,13 @@ commits_joined as (
         if(
             flows.clamp_first
             and placed.offset_sync is null
+            and if(
+                flows.resets_at_rewind,
+                partitions.parity_incarnation = 0
+                or partitions.parity_first_downstream_offset = 0,
+                partitions.incarnation = 0
+                or partitions.first_downstream_offset = 0
+            )
             and coalesce(
                 gaps.first_gap_log_offset > if(
                     flows.resets_at_rewind,

@@ -40,7 +40,8 @@ stored as (
 
 ),
 
-{# records that stand right before a sync, whatever they are about #}
+{# syncs that stand right before a sync, of whatever partition: any other record hides
+   what was before it #}
 preceded as (
 
     select
@@ -59,7 +60,7 @@ preceded as (
             flows.flow = placed.flow
             and records.log_offset = placed.sync_log_offset - 1
 
-    where records.log_partition_index = 0
+    where {{ is_sync('records') }}
 
 ),
 
@@ -76,7 +77,7 @@ preceded_now as (
             loaded.cluster_id = flows.syncs_cluster_id
             and loaded.log_topic_name = flows.syncs_topic_name
 
-    where loaded.log_partition_index = 0
+    where {{ is_sync('loaded') }}
 
 ),
 

@@ -2,9 +2,18 @@
 
 with
 
+{# of a commit that is older than the first sight of a new topic's id nothing tells whose it is #}
 syncs_marked as (
 
-    select * from {{ ref('int_mirrors__syncs_marked') }}
+    select
+        *,
+        if(
+            is_of_new_topic,
+            greatest(recorded_at_ms, topic_recreated_at_ms),
+            recorded_at_ms
+        ) as valid_from_ms
+
+    from {{ ref('int_mirrors__syncs_marked') }}
 
 ),
 
@@ -52,14 +61,14 @@ contributions as (
             when
                 marked.begins_incarnation
                 and (marked.upstream_step <= 0 or marked.is_of_new_topic)
-                then marked.recorded_at_ms
+                then marked.valid_from_ms
         end as valid_from_step,
         case
             when marked.is_stored then known.parity_commits_valid_from_ms
             when
                 marked.begins_parity_incarnation
                 and (marked.upstream_step < 0 or marked.is_of_new_topic)
-                then marked.recorded_at_ms
+                then marked.valid_from_ms
         end as parity_valid_from_step,
         if(marked.is_stored, known.caught_up_offset, null)
             as stored_caught_up_offset,

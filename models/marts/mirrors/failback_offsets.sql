@@ -44,7 +44,7 @@ syncs as (
                 1 + max(syncs.upstream_offset) over (
                     partition by flow, topic_name, partition_index
                     order by syncs.downstream_offset
-                    rows between unbounded preceding and 1 preceding
+                    range between unbounded preceding and 1 preceding
                 )
             ) as offset_at,
             1 + max(syncs.upstream_offset) over (
@@ -52,11 +52,11 @@ syncs as (
                 order by syncs.downstream_offset
                 rows between unbounded preceding and current row
             ) as offset_behind,
+            syncs.sync_log_offset,
             lead(syncs.upstream_offset) over (
                 partition by flow, topic_name, partition_index
-                order by syncs.downstream_offset
-            ) as next_upstream_offset,
-            syncs.sync_log_offset
+                order by syncs.downstream_offset, syncs.sync_log_offset
+            ) as next_upstream_offset
         ) as sync_known,
         if(partitions.incarnation > 0, syncs.recorded_at_ms, null) as began_at_ms
 
@@ -83,6 +83,12 @@ commits as (
 
     inner join flows
         on group_offsets.cluster_id = flows.target_cluster_id
+
+    where
+        group_offsets.group_id rlike flows.groups_pattern
+        and not coalesce(
+            group_offsets.group_id rlike flows.groups_excluded_pattern, false
+        )
 
 ),
 

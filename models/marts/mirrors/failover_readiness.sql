@@ -30,26 +30,36 @@ groups as (
 translations_sorted as (
 
     select
-        *,
-        decision = 'emit'
-        or reason_code in (
+        translations.*,
+        translations.decision = 'emit'
+        or translations.reason_code in (
             'SKIP_REPEATED', 'SKIP_DOWNSTREAM_REWIND', 'REPLAY_CATCHING_UP'
+        )
+        or (
+            offered.flow is not null
+            and translations.reason_code in ('BEFORE_FIRST_SYNC', 'NO_SYNC')
         ) as is_translated,
         if(
-            upper_bound is null,
+            translations.upper_bound is null,
             null,
             greatest(
-                upper_bound
+                translations.upper_bound
                 - if(
-                    decision = 'emit',
-                    translated_offset,
-                    greatest(translated_offset, observed_downstream_offset)
+                    translations.decision = 'emit',
+                    translations.translated_offset,
+                    greatest(
+                        translations.translated_offset,
+                        translations.observed_downstream_offset
+                    )
                 ),
                 0
             )
         ) as records_reread
 
     from translations
+
+    left join target_offset_writes as offered
+        using (flow, group_id, target_topic_name, partition_index)
 
 ),
 

@@ -13,6 +13,7 @@ from typing import Any
 from moldau.errors import MoldauError
 from moldau.reading.explain import Row, reason_texts
 from moldau.reading.query import Tables
+from moldau.settings.rule_sets import switches_of
 
 TRANSLATIONS, SYNCS, PARTITIONS = (
     "decisions.offset_translations",
@@ -52,7 +53,9 @@ class TranslationExplanation:
     next_sync: Row | None
     """The one right after `sync` in the partition's history."""
     first_sync: Row | None
-    """Of the partition's last incarnation."""
+    """That may be an answer, of the partition's last incarnation as the rule set sees it."""
+    replayed_sync: Row | None
+    """The first one of a replay that the rule set waits for."""
     partition: Row | None
     last_start: Row | None
     """Of MirrorMaker's checkpoint task."""
@@ -148,16 +151,21 @@ def _gathered(tables: Tables, decision: Row, flows: dict[str, Row]) -> Translati
         sync = first(SYNCS, f"{of_topic} and sync_log_offset = ?", key + proof)
         next_sync = first(SYNCS, f"{of_topic} and previous_sync_log_offset = ?", key + proof)
     flow = flows.get(decision["flow"], {})
+    switches = switches_of("mirrors")[decision["ruleset"]]
+    incarnation = "parity_incarnation" if switches["resets_at_rewind"] == "true" else "incarnation"
+    of_log = f"{place} and {incarnation} = ?"
+    last_log = [*key, decision[incarnation]]
+    usable = "and is_admitted" if switches["waits_for_replays"] == "true" else ""
+    by_offset = "order by upstream_offset, sync_log_offset limit 1"
     return TranslationExplanation(
         decision=decision,
         flow=flow,
         sync=sync,
         next_sync=next_sync,
-        first_sync=first(
-            SYNCS,
-            f"{place} and incarnation = ? order by upstream_offset, sync_log_offset limit 1",
-            [*key, decision["incarnation"]],
-        ),
+        first_sync=first(SYNCS, f"{of_log} {usable} {by_offset}", last_log),
+        replayed_sync=first(SYNCS, f"{of_log} and not is_admitted {by_offset}", last_log)
+        if usable
+        else None,
         partition=first(PARTITIONS, place, key),
         last_start=first(
             "state.mirror_task_starts",

@@ -41,6 +41,10 @@ def translation_row(found: TranslationExplanation) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def _switches(found: TranslationExplanation) -> dict[str, str]:
+    return switches_of("mirrors")[found.decision["ruleset"]]
+
+
 def _source(found: TranslationExplanation) -> str:
     return str(found.decision["cluster_id"])
 
@@ -155,7 +159,9 @@ def next_change(found: TranslationExplanation) -> str:
         case "NO_SYNC":
             return f"a sync of {_here(found)} in {_syncs_topic(found)}"
         case "COMMIT_FROM_OLD_INCARNATION":
-            since = found.partition["commits_valid_from_ms"] if found.partition else None
+            parity = "parity_" if _switches(found)["resets_at_rewind"] == "true" else ""
+            partition = found.partition or {}
+            since = partition.get(f"{parity}commits_valid_from_ms")
             after = f" at {format_instant(since)} or later" if since is not None else ""
             return f"a commit of the group{after}"
         case "BEFORE_FIRST_SYNC":
@@ -181,7 +187,9 @@ def _greater(found: TranslationExplanation, than: int) -> str:
     first = 0 if found.sync is None else found.sync["upstream_offset"] + 1
     between = f"a sync of a record from {first} to {committed}" if first <= committed else ""
     after = found.next_sync["upstream_offset"] if found.next_sync else None
-    if after is None or after <= committed:
+    if _switches(found)["syncs_used"] != "all":
+        further = f"a commit behind the next sync that {found.decision['ruleset']} keeps"
+    elif after is None or after <= committed:
         further = "a later sync and a commit behind its record"
     else:
         further = f"a commit at {after} or later"
@@ -190,11 +198,15 @@ def _greater(found: TranslationExplanation, than: int) -> str:
 
 def _before_first_sync(found: TranslationExplanation) -> str:
     row, first = found.decision, found.first_sync
-    if switches_of("mirrors")[row["ruleset"]]["syncs_used"] != "all":
+    if _switches(found)["syncs_used"] != "all":
         return f"a commit behind the oldest sync that {row['ruleset']} still keeps"
     commit = "a commit behind the first record with a sync"
     if first:
         commit = f"a commit at {first['upstream_offset']} or later, the first record with a sync"
+    replayed = found.replayed_sync
+    replay = _replay(found.partition)
+    if replay and replayed and replayed["upstream_offset"] <= row["upstream_offset"]:
+        commit = f"{replay}; or {commit}"
     if found.flow.get("clamp_first"):
         return f"{commit}; `clamp_first` does not help, as a part of the history is missing"
     return f"{commit}; or `clamp_first: true` for the flow, if none of the history is missing"

@@ -94,7 +94,11 @@ _SQL = f"""
         sync.downstream_offset as sync_downstream_offset,
         sync.recorded_at_ms as sync_recorded_at_ms
     from (
-        select * replace (if(decision = 'skip', reason_code, null) as reason_code) from {REASONED}
+        select * replace (
+            if(decision = 'skip' or reason_code = 'BEFORE_FIRST_SYNC_CLAMPED', reason_code, null)
+            as reason_code
+        )
+        from {REASONED}
     ) as reasoned
     left join {_SYNCS} as sync
         using (flow, topic_name, partition_index, syncs_incarnation, sync_log_offset)

@@ -172,7 +172,9 @@ def translate(
     proof = best([one for one in usable if one.is_admitted], g)
     if proof is None:
         first = live[0]
-        if clamp_first and is_complete(folded, first):
+        # copies of before may lie in a log that went on, or was cut back
+        has_all = incarnation == 0 or first.d == 0
+        if clamp_first and has_all and is_complete(folded, first):
             return Translation(
                 first.d, first.d, first, first.d, first.d, incarnation, at_rest, is_clamped=True
             )
