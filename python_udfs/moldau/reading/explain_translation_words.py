@@ -207,8 +207,14 @@ def _before_first_sync(found: TranslationExplanation) -> str:
     replay = _replay(found.partition)
     if replay and replayed and replayed["upstream_offset"] <= row["upstream_offset"]:
         commit = f"{replay}; or {commit}"
+    parity = "parity_" if _switches(found)["resets_at_rewind"] == "true" else ""
+    is_first_log = not row[f"{parity}incarnation"] or (first and first["downstream_offset"] == 0)
     if found.flow.get("clamp_first"):
-        return f"{commit}; `clamp_first` does not help, as a part of the history is missing"
+        missing = "a part of the history is missing"
+        why = missing if is_first_log else "the target may hold copies from before its first sync"
+        return f"{commit}; `clamp_first` does not help, as {why}"
+    if not is_first_log:
+        return commit
     return f"{commit}; or `clamp_first: true` for the flow, if none of the history is missing"
 
 

@@ -41,7 +41,7 @@ PROVEN: dict[str, Any] = DECIDED | {
 def sync(log_offset: int, upstream: int, **more: Any) -> dict[str, Any]:
     return PLACE | {
         "sync_log_offset": log_offset, "upstream_offset": upstream, "downstream_offset": upstream,
-        "recorded_at_ms": NOON - 5000, **more,
+        "recorded_at_ms": NOON - 5000, "is_admitted": True, **more,
     }  # fmt: skip
 
 
@@ -245,4 +245,53 @@ def test_what_does_not_help_is_not_proposed(write: Write, syncs: None, warehouse
     assert next_of(warehouse) == (
         "a commit at 0 or later, the first record with a sync; `clamp_first` does not help, as a "
         "part of the history is missing"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "told"),
+    [
+        ("full_history", "the replay has a sync at 110 or later in the target; or a commit at 600 "
+         "or later, the first record with a sync"),
+        ("full_history_max", "a commit at 450 or later, the first record with a sync"),
+        ("parity", "a commit at 505 or later, the first record with a sync"),
+    ],
+)  # fmt: skip
+def test_what_would_answer_is_what_the_rule_set_looks_at(
+    write: Write, warehouse: Path, ruleset: str, told: str
+) -> None:
+    """`clamp_first` is not proposed, as the target may hold copies from before."""
+    write(
+        "state.offset_syncs",
+        sync(0, 0), sync(1, 600, incarnation=1), sync(2, 450, incarnation=1, is_admitted=False),
+        sync(3, 505, incarnation=1, parity_incarnation=2, is_admitted=False),
+    )  # fmt: skip
+    partition = {"old_head": 90, "tail": 10, "caught_up_offset": 100}
+    write("state.mirrored_partitions", PLACE | partition)
+    more = {"ruleset": ruleset, "incarnation": 1, "parity_incarnation": 2}
+    write("decisions.offset_translations", refused("BEFORE_FIRST_SYNC", **more))
+    assert next_of(warehouse) == told
+    write("state.flows", FLOW | {"clamp_first": True, "valid_from_ms": NOON + 1})
+    assert next_of(warehouse) == (
+        f"{told}; `clamp_first` does not help, as the target may hold copies from before its first "
+        "sync"
+    )
+
+
+def test_parity_has_its_own_time_from_which_commits_count(write: Write, warehouse: Path) -> None:
+    row = refused("COMMIT_FROM_OLD_INCARNATION", ruleset="parity")
+    write("decisions.offset_translations", row)
+    times = {"commits_valid_from_ms": NOON, "parity_commits_valid_from_ms": NOON + 60_000}
+    write("state.mirrored_partitions", PLACE | times)
+    assert next_of(warehouse) == "a commit of the group at 2025-09-01T12:01:00Z or later"
+
+
+def test_a_sparse_rule_set_names_no_sync_that_it_may_not_keep(proven: Path, write: Write) -> None:
+    row = PROVEN | {"flow": "sparse", "ruleset": "sparse_reads_checkpoints"}
+    write("decisions.offset_translations", row)
+    write("state.offset_syncs", sync(4, 404, flow="sparse"), sync(5, 505, flow="sparse"))
+    found = explain_translation(proven, "translation app orders-0 of sparse", None)
+    assert found and next_change(found) == (
+        "a translation above 405: a commit behind the next sync that sparse_reads_checkpoints "
+        "keeps, or a sync of a record from 405 to 500; or a commit of the group before 500"
     )

@@ -28,6 +28,7 @@ flows:
   anchored: {source: east, target: west, anchored: true}
   waiting: {source: east, target: north, ruleset: full_history}
   eager: {source: east, target: north, ruleset: full_history_max}
+  clamped: {source: east, target: pond, topics: clamped, clamp_first: true}
 """
 # (100 -> 200), (201 -> 301) of the specification, and a replay of the first that has not caught up
 SPAN = [(0, 100, 200), (1, 201, 301)]
@@ -42,7 +43,7 @@ def sync(flow: str, position: int, u: int, d: int, **more: Any) -> dict[str, Any
 
 
 def partition(flow: str, **more: Any) -> dict[str, Any]:
-    return {"flow": flow, "topic_name": "orders", **more}
+    return {"flow": flow, "topic_name": "orders"} | more
 
 
 @pytest.fixture
@@ -58,6 +59,10 @@ def settings(write: Write, warehouse: Path, tmp_path: Path) -> Settings:
     replay = {"is_admitted": False, "segment_index": 1}
     for flow in ("waiting", "eager"):
         write("state.offset_syncs", sync(flow, 2, 120, 400, **replay))
+    topic = {"topic_name": "clamped"}
+    write("state.offset_syncs", *(sync("clamped", *one, **topic) for one in SPAN))
+    first = {"sync_log_offset": 1, "first_downstream_offset": 200}
+    write("state.mirrored_partitions", partition("clamped", **topic, **first))
     file = tmp_path / "moldau.yml"
     file.write_text(CONFIG)
     return load_settings(file, warehouse)
@@ -98,6 +103,13 @@ def test_a_refusal_has_its_reason(ask: Ask) -> None:
     assert before["reason_text"].startswith("The group is before the first sync")
     [unknown] = ask("orders-7:1", clusters=["west"])[1:]
     assert (unknown["translated_offset"], unknown["reason_code"]) == (None, "NO_SYNC")
+
+
+def test_a_clamped_answer_says_that_it_is(ask: Ask) -> None:
+    """4.3: it has a reason, and no sync."""
+    [told] = ask("clamped-0:50", clusters=["pond"])
+    assert (told["translated_offset"], told["sync_log_offset"]) == (200, None)
+    assert told["reason_code"] == "BEFORE_FIRST_SYNC_CLAMPED"
 
 
 def test_several_probes_are_one_question(ask: Ask) -> None:
