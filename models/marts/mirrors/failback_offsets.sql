@@ -39,19 +39,11 @@ syncs as (
         struct(
             syncs.downstream_offset,
             syncs.upstream_offset,
-            greatest(
-                syncs.upstream_offset,
-                1 + max(syncs.upstream_offset) over (
-                    partition by flow, topic_name, partition_index
-                    order by syncs.downstream_offset
-                    range between unbounded preceding and 1 preceding
-                )
-            ) as offset_at,
             1 + max(syncs.upstream_offset) over (
                 partition by flow, topic_name, partition_index
                 order by syncs.downstream_offset
-                rows between unbounded preceding and current row
-            ) as offset_behind,
+                range between unbounded preceding and 1 preceding
+            ) as offset_before,
             syncs.sync_log_offset,
             lead(syncs.upstream_offset) over (
                 partition by flow, topic_name, partition_index
@@ -160,8 +152,8 @@ translated as (
             when commit_at_ms < began_at_ms then null
             when sync_used is null then cast(-1 as bigint)
             when sync_used.downstream_offset = committed_offset
-                then sync_used.offset_at
-            else sync_used.offset_behind
+                then greatest(sync_used.upstream_offset, sync_used.offset_before)
+            else greatest(sync_used.upstream_offset + 1, sync_used.offset_before)
         end as translated_offset
 
     from looked_up
