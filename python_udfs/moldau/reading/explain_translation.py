@@ -63,6 +63,15 @@ class TranslationExplanation:
     last_change: Row | None
 
     @property
+    def switches(self) -> dict[str, str]:
+        """Of the rule set that decided, as seeds/rule_sets.csv has them."""
+        return _switches(self.decision)
+
+    def as_counted(self, column: str) -> str:
+        """The column that counts incarnations, or what comes of them, as the rule set does."""
+        return _as_counted(self.decision, column)
+
+    @property
     def subject(self) -> str:
         row = self.decision
         place = f"{row['topic_name']}-{row['partition_index']}"
@@ -71,6 +80,15 @@ class TranslationExplanation:
     @property
     def reason_text(self) -> str:
         return reason_texts().get(("offset_translations", self.decision["reason_code"]), "")
+
+
+def _switches(decision: Row) -> dict[str, str]:
+    return switches_of("mirrors")[decision["ruleset"]]
+
+
+def _as_counted(decision: Row, column: str) -> str:
+    resets = _switches(decision)["resets_at_rewind"] == "true"
+    return f"parity_{column}" if resets else column
 
 
 def explain_translation(
@@ -151,11 +169,10 @@ def _gathered(tables: Tables, decision: Row, flows: dict[str, Row]) -> Translati
         sync = first(SYNCS, f"{of_topic} and sync_log_offset = ?", key + proof)
         next_sync = first(SYNCS, f"{of_topic} and previous_sync_log_offset = ?", key + proof)
     flow = flows.get(decision["flow"], {})
-    switches = switches_of("mirrors")[decision["ruleset"]]
-    incarnation = "parity_incarnation" if switches["resets_at_rewind"] == "true" else "incarnation"
+    incarnation = _as_counted(decision, "incarnation")
     of_log = f"{place} and {incarnation} = ?"
     last_log = [*key, decision[incarnation]]
-    usable = "and is_admitted" if switches["waits_for_replays"] == "true" else ""
+    usable = "and is_admitted" if _switches(decision)["waits_for_replays"] == "true" else ""
     by_offset = "order by upstream_offset, sync_log_offset limit 1"
     return TranslationExplanation(
         decision=decision,

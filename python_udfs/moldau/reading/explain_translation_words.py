@@ -10,7 +10,6 @@ from moldau.instants import format_instant
 from moldau.reading.explain import Row
 from moldau.reading.explain_translation import TranslationExplanation
 from moldau.reading.values import visible
-from moldau.settings.rule_sets import switches_of
 
 
 def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
@@ -39,10 +38,6 @@ def translation_row(found: TranslationExplanation) -> tuple[Any, ...]:
         row["observed_emitted_by"], next_change(found), row["decided_at_ms"], row["ruleset"],
         row["run_id"],
     )  # fmt: skip
-
-
-def _switches(found: TranslationExplanation) -> dict[str, str]:
-    return switches_of("mirrors")[found.decision["ruleset"]]
 
 
 def _source(found: TranslationExplanation) -> str:
@@ -159,9 +154,8 @@ def next_change(found: TranslationExplanation) -> str:
         case "NO_SYNC":
             return f"a sync of {_here(found)} in {_syncs_topic(found)}"
         case "COMMIT_FROM_OLD_INCARNATION":
-            parity = "parity_" if _switches(found)["resets_at_rewind"] == "true" else ""
-            partition = found.partition or {}
-            since = partition.get(f"{parity}commits_valid_from_ms")
+            column = found.as_counted("commits_valid_from_ms")
+            since = found.partition[column] if found.partition else None
             after = f" at {format_instant(since)} or later" if since is not None else ""
             return f"a commit of the group{after}"
         case "BEFORE_FIRST_SYNC":
@@ -187,7 +181,7 @@ def _greater(found: TranslationExplanation, than: int) -> str:
     first = 0 if found.sync is None else found.sync["upstream_offset"] + 1
     between = f"a sync of a record from {first} to {committed}" if first <= committed else ""
     after = found.next_sync["upstream_offset"] if found.next_sync else None
-    if _switches(found)["syncs_used"] != "all":
+    if found.switches["syncs_used"] != "all":
         further = f"a commit behind the next sync that {found.decision['ruleset']} keeps"
     elif after is None or after <= committed:
         further = "a later sync and a commit behind its record"
@@ -198,7 +192,7 @@ def _greater(found: TranslationExplanation, than: int) -> str:
 
 def _before_first_sync(found: TranslationExplanation) -> str:
     row, first = found.decision, found.first_sync
-    if _switches(found)["syncs_used"] != "all":
+    if found.switches["syncs_used"] != "all":
         return f"a commit behind the oldest sync that {row['ruleset']} still keeps"
     commit = "a commit behind the first record with a sync"
     if first:
@@ -207,8 +201,9 @@ def _before_first_sync(found: TranslationExplanation) -> str:
     replay = _replay(found.partition)
     if replay and replayed and replayed["upstream_offset"] <= row["upstream_offset"]:
         commit = f"{replay}; or {commit}"
-    parity = "parity_" if _switches(found)["resets_at_rewind"] == "true" else ""
-    is_first_log = not row[f"{parity}incarnation"] or (first and first["downstream_offset"] == 0)
+    is_first_log = not row[found.as_counted("incarnation")] or (
+        first and first["downstream_offset"] == 0
+    )
     if found.flow.get("clamp_first"):
         missing = "a part of the history is missing"
         why = missing if is_first_log else "the target may hold copies from before its first sync"
