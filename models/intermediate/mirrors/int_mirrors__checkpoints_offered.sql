@@ -60,20 +60,7 @@ partitions as (
 
 ends as (
 
-    select
-        cluster_id,
-        topic_name as target_topic_name,
-        partition_index,
-        max(log_end_offset) as log_end_offset
-
-    from {{ ref('stg_state__partition_states') }}
-
-    where is_leader
-
-    group by
-        cluster_id,
-        topic_name,
-        partition_index
+    select * from {{ ref('int_mirrors__partition_ends') }}
 
 ),
 
@@ -94,7 +81,7 @@ ended_before as (
     inner join ends
         on
             flows.target_cluster_id = ends.cluster_id
-            and translations.target_topic_name = ends.target_topic_name
+            and translations.target_topic_name = ends.topic_name
             and translations.partition_index = ends.partition_index
 
     where translations.reason_code = 'WOULD_EXCEED_TARGET_END'

@@ -74,21 +74,7 @@ flows_restarted as (
 
 ends_measured as (
 
-    select
-        cluster_id,
-        topic_name,
-        partition_index,
-        max(log_end_offset) as log_end_offset,
-        max(run_id) as run_id
-
-    from {{ ref('stg_state__partition_states') }}
-
-    where is_leader
-
-    group by
-        cluster_id,
-        topic_name,
-        partition_index
+    select * from {{ ref('int_mirrors__partition_ends') }}
 
 ),
 
