@@ -71,7 +71,7 @@ last_calls as (
             tombstones.cluster_id = plugin_calls.cluster_id
             and tombstones.group_id = plugin_calls.group_id
             and plugin_calls.operation = 'delete'
-            and tombstones.run_id > plugin_calls.run_id
+            and tombstones.run_id >= plugin_calls.run_id
             and tombstones.previous_run_id < plugin_calls.run_id
 
     group by
