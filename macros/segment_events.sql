@@ -16,14 +16,14 @@
         when {{ segment_state }} is null and not {{ event }}.is_full then 'UNKNOWN_SEGMENT'
         when
             {{ segment_state }} is not null
-            and not struct({{ segment_state }}, {{ event }}.segment_state) in (
-                struct('COPY_SEGMENT_STARTED', 'COPY_SEGMENT_STARTED'),
-                struct('COPY_SEGMENT_STARTED', 'COPY_SEGMENT_FINISHED'),
-                struct('COPY_SEGMENT_STARTED', 'DELETE_SEGMENT_STARTED'),
-                struct('COPY_SEGMENT_FINISHED', 'COPY_SEGMENT_FINISHED'),
-                struct('COPY_SEGMENT_FINISHED', 'DELETE_SEGMENT_STARTED'),
-                struct('DELETE_SEGMENT_STARTED', 'DELETE_SEGMENT_STARTED'),
-                struct('DELETE_SEGMENT_STARTED', 'DELETE_SEGMENT_FINISHED')
+            and not concat({{ segment_state }}, ' > ', {{ event }}.segment_state) in (
+                'COPY_SEGMENT_STARTED > COPY_SEGMENT_STARTED',
+                'COPY_SEGMENT_STARTED > COPY_SEGMENT_FINISHED',
+                'COPY_SEGMENT_STARTED > DELETE_SEGMENT_STARTED',
+                'COPY_SEGMENT_FINISHED > COPY_SEGMENT_FINISHED',
+                'COPY_SEGMENT_FINISHED > DELETE_SEGMENT_STARTED',
+                'DELETE_SEGMENT_STARTED > DELETE_SEGMENT_STARTED',
+                'DELETE_SEGMENT_STARTED > DELETE_SEGMENT_FINISHED'
             )
             then 'ILLEGAL_TRANSITION'
     end

@@ -106,7 +106,8 @@ lag_compared as (
             and led.topic_id = measured.topic_id
             and led.partition_index = measured.partition_index
 
-    left join topics using (cluster_id, topic_id)
+    left join topics
+        on led.cluster_id = topics.cluster_id and led.topic_id = topics.topic_id
 
 ),
 
