@@ -81,7 +81,7 @@ clusters:
 """
     )
     with open_session(load_settings(config, None), "benchmark") as session:
-        session.register(tables())
+        session.engines.spark.register(tables())
         yield session
 
 
@@ -92,7 +92,7 @@ def bench_cycle(session: Session, folder: Path, groups: int, runs: int) -> None:
     row_after, told = [], ""
     (folder / "d" / "directory").mkdir(parents=True, exist_ok=True)
     for run in range(runs + 2):
-        session.spark.sql(
+        session.engines.spark.session.sql(
             "update state.groups set stored_description_topology_epoch = 3, "
             f"changed_in_run_id = '{next_run_id(session, 'load')}' "
             f"where cluster_id = 'directory' and int(substr(group_id, 7)) % {groups // due} = {run}"
@@ -115,9 +115,9 @@ def row_written_at(warehouse: Path) -> float:
 
 
 def make_groups(session: Session, cluster: str, groups: int, stored: int = -1) -> None:
-    session.spark.sql("delete from state.groups")
-    session.spark.sql("delete from decisions.cleanup_eligibility")
-    session.spark.sql(
+    session.engines.spark.session.sql("delete from state.groups")
+    session.engines.spark.session.sql("delete from decisions.cleanup_eligibility")
+    session.engines.spark.session.sql(
         f"insert into state.groups by name select {EMPTY} from (select id, "
         f"'{cluster}' as cluster_id, concat('group-', id) as group_id, "
         f"{stored} as stored_description_topology_epoch from range({groups}))"

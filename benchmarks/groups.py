@@ -36,10 +36,10 @@ import pyarrow as pa
 import pyarrow.parquet
 from measure import counted, scratch, timed, versions, written
 
-from moldau.engine.dbt import compiled_views
+from moldau.engine.duckdb_sql import MACROS
+from moldau.engine.graph import helpers_under, models
 from moldau.loading.journal import load
 from moldau.reading.delta import connect_duckdb
-from moldau.reading.duckdb_sql import MACROS, to_duckdb
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
@@ -140,7 +140,7 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config = folder / "moldau.yml"
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
-        session.register(tables())
+        session.engines.spark.register(tables())
         yield session
 
 
@@ -314,23 +314,23 @@ def count_all_offsets(session: Session) -> None:
 
 def make_state(session: Session, groups: int) -> None:
     decided = (name for name, table in tables().items() if table.database == "decisions")
+    spark = session.engines.spark.session
     for table in ("state.groups", "state.group_offsets", *decided):
-        session.spark.sql(f"delete from {table}")
-    session.spark.sql(f"insert into state.groups by name {GROUPS} from range({groups})")
-    session.spark.sql(
-        f"insert into state.group_offsets by name {COMMITS} from range({groups * OFFSETS})"
-    )
+        spark.sql(f"delete from {table}")
+    spark.sql(f"insert into state.groups by name {GROUPS} from range({groups})")
+    spark.sql(f"insert into state.group_offsets by name {COMMITS} from range({groups * OFFSETS})")
 
 
 def change_one_percent(session: Session, run: int) -> None:
     """A hundredth of the groups, spread evenly, committed again."""
     changed = f"cast(substr(group_id, 7) as bigint) % 100 = {run}"
     load_id = f"{next(_numbers):08d}-load"
-    session.spark.sql(
+    spark = session.engines.spark.session
+    spark.sql(
         "update state.group_offsets set commit_at_ms = commit_at_ms + 1000, "
         f"changed_in_run_id = '{load_id}' where {changed}"
     )
-    session.spark.sql(f"update state.groups set changed_in_run_id = '{load_id}' where {changed}")
+    spark.sql(f"update state.groups set changed_in_run_id = '{load_id}' where {changed}")
 
 
 def ask_duckdb(session: Session, kind: str) -> None:
@@ -349,11 +349,12 @@ def ask_duckdb(session: Session, kind: str) -> None:
     )
     for macro in MACROS:
         connection.execute(macro)
-    for view in compiled_views(session.warehouse, REASONED[kind]):
-        sql = to_duckdb(view.sql)
+    reasoned = {name: models()[name] for name in REASONED[kind]}
+    for view in (helpers_under(reasoned) | reasoned).values():
+        sql = view.duckdb_sql
         if view.name.startswith("stg_decisions__"):
-            sql += " where false"
-        connection.execute(f"create view {view.schema}.{view.name} as {sql}")
+            sql = f"{sql} where false"
+        connection.execute(f"create view {view.relation} as {sql}")
     target = session.warehouse / "_moldau" / "peer.parquet"
     for name in REASONED[kind]:
         connection.execute(f"copy (from intermediate.{name}) to '{target}' (format parquet)")

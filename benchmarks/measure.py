@@ -28,7 +28,7 @@ def scratch() -> Iterator[Path]:
 def counted(session: Session) -> Iterator[dict[str, int]]:
     """Statements that were sent to Spark, and jobs that it ran for them."""
     counts = {"statements": 0, "jobs": 0}
-    scheduler = session.spark.sparkContext._jsc.sc().dagScheduler()
+    scheduler = session.engines.spark.session.sparkContext._jsc.sc().dagScheduler()
     jobs_before, sql = scheduler.numTotalJobs(), SparkSession.sql
 
     def counting(*arguments: Any, **options: Any) -> Any:

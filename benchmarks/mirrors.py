@@ -98,7 +98,7 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config = folder / "moldau.yml"
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
-        session.register(tables())
+        session.engines.spark.register(tables())
         yield session
 
 

@@ -229,9 +229,9 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config = folder / "moldau.yml"
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
-        session.register(tables())
+        session.engines.spark.register(tables())
         yield session
-        session.spark.stop()  # the next warehouse needs a session of its own
+        session.engines.spark.session.stop()  # the next warehouse needs a session of its own
 
 
 def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
@@ -249,7 +249,7 @@ def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
         ("state.local_segments", LOCALS),
         ("state.topic_configs", CONFIGS),
     ):
-        session.spark.sql(f"insert into {table} by name {query.format(**values)}")
+        session.engines.spark.session.sql(f"insert into {table} by name {query.format(**values)}")
     print(f"\n{segments:,} remote segments, {partitions:,} partitions")
     full = timed(lambda: decide_only(session))
     peers = [timed(lambda: ask_duckdb(session, values)) for _ in range(runs)]
@@ -296,7 +296,7 @@ def read_marts(session: Session) -> None:
 
 def fold(session: Session, events: str, run_id: str) -> None:
     open_run(session, Run(run_id, "load", ["bench"], AT_MS, load_kind="records"))
-    session.spark.sql(f"insert into decoded.remote_log_records by name {events}")
+    session.engines.spark.session.sql(f"insert into decoded.remote_log_records by name {events}")
     session.bring(
         "remote_log_records",
         f"select * from decoded.remote_log_records where run_id = {literal(run_id)}",

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 from shell_support import Shell
 from spark_support import DISTRIBUTION
 from xdist.remote import Producer
@@ -25,7 +26,6 @@ from xdist.workermanage import WorkerController
 from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
-from moldau.warehouse.contracts import tables
 
 GROUPS = ("processes", "session", "tiers", "mirrors", "captures")
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
@@ -40,10 +40,11 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         filter(None, [os.environ.get("PYTHONPATH"), DISTRIBUTION])
     )
     warehouse = tmp_path_factory.mktemp("moldau") / "warehouse"
+    os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     with open_session(load_settings(None, warehouse), "pytest") as opened:
-        opened.register(tables())  # a verb does so as it needs them
         yield opened
-        opened.spark.stop()
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
 
 
 @pytest.fixture(scope="session")

@@ -19,18 +19,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from pyspark.sql import DataFrame
+import sqlglot
+from pyspark.sql import DataFrame, SparkSession
 
 from moldau.domains import topics
-from moldau.engine.dbt import DbtError
+from moldau.engine.dbt import DbtError, dbt
 from moldau.engine.literals import literal
 from moldau.project import ROOT
+from moldau.reading.delta import connect_duckdb
 from moldau.reading.publish import PUBLISHED, publish
 from moldau.reading.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
 from moldau.sessions import faults
+from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.rows import append_row
 from moldau.sessions.run import (
     Run,
@@ -42,7 +45,9 @@ from moldau.sessions.run import (
 )
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
-from moldau.warehouse.contracts import tables
+from moldau.warehouse.append import append
+from moldau.warehouse.contracts import run_views, tables
+from moldau.warehouse.damage import open_table
 
 CAPTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 # an installed distribution, as far as Python can tell: it brings the plugin `scripted`
@@ -108,8 +113,20 @@ def with_clusters(session: Session, clusters: Mapping[str, str]) -> Session:
 
 def fresh(session: Session) -> Session:
     """As the next command on the warehouse would find it, but for views, which are as they were."""
-    spark, views, registered = session.start_spark, session.views, session.registered
-    return Session(session.settings, session.warehouse, spark, views, registered)
+    return Session(session.settings, session.warehouse, session.engines)
+
+
+def spark_of(session: Session) -> SparkSession:
+    """Spark, with every table."""
+    session.engines.spark.register(tables())
+    return session.engines.spark.session
+
+
+def in_spark(session: Session) -> Session:
+    """The session, but that Spark makes the models of its runs."""
+    return dataclasses.replace(
+        session, settings=session.settings.model_copy(update={"engine": "spark"})
+    )
 
 
 class Killed(BaseException):
@@ -159,6 +176,12 @@ def rows(session: Session, statement: str, at_ms: int | None = None) -> list[tup
     return [tuple(row) for row in session.sql(statement)]
 
 
+def dicts(session: Session, statement: str) -> list[dict[str, Any]]:
+    """The rows of a query in Spark SQL by column; no marts."""
+    found: list[dict[str, Any]] = session.engines.duckdb.arrow(statement).to_pylist()
+    return found
+
+
 def mart(session: Session, name: str, at_ms: int | None = None) -> list[dict[str, Any]]:
     return table_rows(session.warehouse, f"marts.{name}", at_ms=at_ms).as_dicts()
 
@@ -178,7 +201,7 @@ def frame_of(
     """These rows with columns of these types; what a row lacks is null."""
     data = [tuple(row.get(name) for name in kinds) for row in rows]
     schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-    return session.spark.createDataFrame(data, schema).coalesce(2)
+    return spark_of(session).createDataFrame(data, schema).coalesce(2)
 
 
 def put_list(
@@ -187,7 +210,7 @@ def put_list(
     """Make these rows a list of the run, in place of what its model found."""
     relation = f"intermediate.{name}"
     folder = session.warehouse.parent / "tests" / f"list-{next(_numbers)}"
-    session.spark.sql(f"drop table if exists {relation}")
+    spark_of(session).sql(f"drop table if exists {relation}")
     frame_of(session, kinds, rows).write.option("path", str(folder)).saveAsTable(
         relation, format="parquet"
     )
@@ -227,10 +250,11 @@ def fold(
     if kind in FOLDED_AGAIN:
         table = topics()[kind].table
         position = "cluster_id, log_topic_name, log_partition_index, log_offset"
-        session.spark.sql(
-            f"insert into {table} by name select * from ({rows}) "
+        new = session.engines.duckdb.arrow(
+            f"select * from ({rows}) "
             f"left anti join (select {position} from {table}) using ({position})"
         )
+        append(session.warehouse, table, new.to_batches())
         rows = f"select * from {table} where run_id = '{run.run_id}'"
     family = topics().get(kind)
     session.bring(family.view if family and family.view else kind, rows)
@@ -251,12 +275,10 @@ def fold_snapshots(session: Session, clusters: Sequence[str], told: Mapping[str,
     open_run(session, run)
     for kind, relation in told.items():
         session.bring(kind, f"select *, '{run.run_id}' as run_id from {relation}")
-    parameters = session.sql("select * except (load_kind) from run.parameters")[0].asDict()
-    columns = ", ".join(f"{literal(value)} as {name}" for name, value in parameters.items())
-    session.spark.sql(
-        f"create or replace view run.parameters as select {columns}, "
-        f"explode({literal(list(told))}) as load_kind"
-    )
+    names = [name for name in run_views()["parameters"] if name != "load_kind"]
+    [values] = session.sql(f"select {', '.join(names)} from run.parameters")
+    columns = ", ".join(f"{literal(value)} as {n}" for n, value in zip(names, values, strict=True))
+    session.bring("parameters", f"select {columns}, explode({literal(list(told))}) as load_kind")
     models = dict.fromkeys(model for kind in told for model in folds(session, kind))
     session.run_models(*settings_models(session, run), *models)
     append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))
@@ -278,28 +300,33 @@ def ask_models(session: Session, clusters: Sequence[str], at_ms: int) -> None:
 
 def make_all_views(session: Session, under: str = "models") -> None:
     """The views and lists of a run, on the tables as they are."""
-    open_run(session, Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms()))
-    kinds = ("view", "run_list")
-    session.dbt("run", "--select", *(f"config.materialized:{kind},path:{under}" for kind in kinds))
+    run = Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms())
+    open_run(in_spark(session), run)
+    spark_of(session)
+    chosen = [f"config.materialized:{kind},path:{under}" for kind in ("view", "run_list")]
+    dbt("run", "--select", *chosen, warehouse=session.warehouse)
 
 
 @contextlib.contextmanager
 def published(session: Session, names: Sequence[str], at_ms: int) -> Iterator[None]:
     """In this block `marts.*` of Spark are what was published: dbt's tests ask each many times."""
     publish(session.warehouse, names, at_ms)
-    session.spark.sql("create schema if not exists marts")
+    spark_of(session).sql("create schema if not exists marts")
     for name in names:
         folder = session.warehouse / PUBLISHED / name
-        session.spark.sql(f"create or replace view marts.{name} as select * from delta.`{folder}`")
+        spark_of(session).sql(
+            f"create or replace view marts.{name} as select * from delta.`{folder}`"
+        )
     yield
-    session.spark.sql("drop schema marts cascade")
+    spark_of(session).sql("drop schema marts cascade")
 
 
 def dbt_tests_pass(session: Session, *selected: str, but: Sequence[str] = ()) -> None:
     """dbt's tests of a selection, on the tables and views that are there."""
     failed = ""
     try:
-        session.dbt("test", "--select", *selected, *(("--exclude", *but) if but else ()))
+        without = ("--exclude", *but) if but else ()
+        dbt("test", "--select", *selected, *without, warehouse=session.warehouse)
     except DbtError as error:
         failed = str(error)
     if failed:
@@ -310,7 +337,29 @@ def insert_row(session: Session, table: str, row: Mapping[str, Any]) -> None:
     """Columns that it leaves out are null."""
     given = {name: value for name, value in row.items() if value is not None}
     values = ", ".join(f"{literal(value)} as {name}" for name, value in given.items())
-    session.spark.sql(f"insert into {table} by name select {values}")
+    change(session, f"insert into {table} by name select {values}")
+
+
+def change(session: Session, statement: str) -> None:
+    """What another writer does to a table: an update, a delete or an `insert into … by name`."""
+    if inserted := re.match(r"\s*insert into (\S+) by name\s+(.*)", statement, re.DOTALL):
+        table, query = inserted.groups()
+        found = session.engines.duckdb.arrow(query)
+        for column in tables()[table].columns:
+            if column.name not in found.column_names:
+                found = found.append_column(column.name, pa.nulls(found.num_rows))
+        append(session.warehouse, table, found.to_batches())
+        return
+    tree = sqlglot.parse_one(statement, read="spark")
+    table = tree.find(sqlglot.exp.Table).sql()
+    where = tree.args.get("where")
+    condition = where and where.this.sql("postgres")
+    opened = open_table(session.warehouse.joinpath(*table.split(".")))
+    if isinstance(tree, sqlglot.exp.Delete):
+        opened.delete(condition)
+    else:
+        values = {one.this.name: one.expression.sql("postgres") for one in tree.expressions}
+        opened.update(updates=values, predicate=condition)
 
 
 def rows_of_singular_test(session: Session, name: str) -> list[dict[str, Any]]:
@@ -322,21 +371,26 @@ def rows_of_singular_test(session: Session, name: str) -> list[dict[str, Any]]:
     for model in models:
         schema = "seeds" if model in seeds else "staging"
         sql = sql.replace(f"{{{{ ref('{model}') }}}}", f"{schema}.{model}")
-    return [row.asDict() for row in session.sql(sql)]
+    return dicts(session, sql)
 
 
 def contents(
-    session: Session, table: str, without: Sequence[str] = (), where: str = "true"
-) -> dict[str, list[tuple[Any, ...]]]:
-    """Rows of a table in a stable order, by cluster."""
-    hidden = ", ".join(["cluster_id", *without])
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    for cluster, row in rows(
-        session,
-        f"select cluster_id, to_json(struct(* except ({hidden}))) from {table} "
-        f"where {where} order by 1, 2",
-    ):
-        found.setdefault(cluster, []).append(row)
+    session: Session,
+    table: str,
+    without: Sequence[str] = (),
+    where: str = "true",
+    by: str = "cluster_id",
+) -> dict[str, list[str]]:
+    """Rows of a table as JSON in a stable order, by cluster or another column."""
+    hidden = ", ".join([by, *without])
+    found: dict[str, list[str]] = {}
+    connection = connect_duckdb(session.warehouse, [table])
+    for name, row in connection.execute(
+        f"select {by}, to_json(shown)::varchar from (select {by}, "
+        f"(select shown from (select t.* exclude ({hidden})) as shown) as shown "
+        f"from {table} as t where {where}) order by 1, 2",
+    ).fetchall():
+        found.setdefault(name, []).append(row)
     return found
 
 
@@ -349,17 +403,24 @@ def writes(session: Session, kind: str, cluster: str, at_ms: int) -> dict[str, i
 
 
 @contextlib.contextmanager
-def statements(session: Session) -> Iterator[list[str]]:
-    """The statements that Spark is given in this block, dbt's too."""
+def statements() -> Iterator[list[str]]:
+    """What is asked in this block: statements of Spark, dbt's too, and models of DuckDB."""
     given: list[str] = []
-    plain = type(session.spark).sql
 
-    def noted(spark: Any, statement: str, *rest: Any, **more: Any) -> Any:
-        given.append(statement)
-        return plain(spark, statement, *rest, **more)
+    def noting(plain: Any) -> Any:
+        def noted(engine: Any, asked: Any, *rest: Any, **more: Any) -> Any:
+            given.append(str(asked))
+            return plain(engine, asked, *rest, **more)
+
+        return noted
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(session.spark), "sql", noted)
+        for engine, name in (
+            (SparkSession, "sql"),
+            (DuckDBModels, "sql"),
+            (DuckDBModels, "_telling"),
+        ):
+            patch.setattr(engine, name, noting(getattr(engine, name)))
         yield given
 
 

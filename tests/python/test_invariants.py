@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spark_support import insert_row, rows_of_singular_test
+from spark_support import change, insert_row, rows_of_singular_test
 
 from moldau.sessions.session import Session
 
@@ -35,7 +35,7 @@ def lives(session: Session) -> Any:
             _insert(session, group, index, what, how, f"{int(run):08d}-of-life")
     yield session
     for table in TABLES:
-        session.spark.sql(f"delete from {table} where cluster_id = 'violated'")
+        change(session, f"delete from {table} where cluster_id = 'violated'")
 
 
 def _insert(session: Session, group: str, index: int, what: str, how: Any, run_id: str) -> None:

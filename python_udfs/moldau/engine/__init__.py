@@ -1,1 +1,1 @@
-"""Java, jars, the Spark session and dbt: everything that starts a JVM."""
+"""Java, jars, the Spark session and dbt: all that starts a JVM; and the SQL of dbt for DuckDB."""

@@ -6,8 +6,6 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ class DbtError(RuntimeError):
     """A node failed: what dbt said about it."""
 
 
-HELPERS = ("view", "run_list")  # materializations that hold no state
 _manifest: Any = None  # parsed once a process: a parse costs more than the rest of an invocation
 _parsing = threading.Lock()
 
@@ -46,79 +43,6 @@ def _parse(warehouse: Path) -> Any:
         if _manifest is None:
             _manifest = _invoke(["parse"], warehouse).result
     return _manifest
-
-
-def helpers_under(names: Sequence[str], warehouse: Path) -> dict[str, str]:
-    """The views and run lists that these models read, directly or through others: name -> which."""
-    nodes = _parse(warehouse).nodes
-    found: dict[str, str] = {}
-    waiting = [node for node in nodes.values() if node.name in names]
-    while waiting:
-        parents = [nodes[name] for name in waiting.pop().depends_on.nodes if name in nodes]
-        helpers = [p for p in parents if p.config.materialized in HELPERS]
-        waiting += [helper for helper in helpers if helper.name not in found]
-        found |= {helper.name: helper.config.materialized for helper in helpers}
-    return found
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model as it is configured; `table`: where its rows go, database.table."""
-
-    name: str
-    table: str
-    meta: dict[str, Any]
-
-    @property
-    def decides(self) -> bool:
-        """Whether it writes decisions; what else a run writes beside them is history."""
-        return self.table.startswith("decisions.")
-
-
-def models_tagged(tag: str, warehouse: Path) -> list[Model]:
-    """The models with this tag, parents first."""
-    nodes = _parse(warehouse).nodes
-    models = {key: node for key, node in nodes.items() if node.resource_type == "model"}
-    found = [key for key, node in models.items() if tag in node.config.get("tags", ())]
-
-    def ancestors(key: str) -> int:
-        seen, waiting = {key}, [key]
-        while waiting:
-            parents = set(models[waiting.pop()].depends_on.nodes) & models.keys() - seen
-            seen |= parents
-            waiting += parents
-        return len(seen)  # a parent has fewer than its children
-
-    ordered = sorted(found, key=lambda key: (ancestors(key), key))
-    return [
-        Model(node.name, _table_of(node), node.config.meta)
-        for node in map(models.__getitem__, ordered)
-    ]
-
-
-def tables_under(names: Sequence[str], warehouse: Path) -> set[str]:
-    """The tables that these models are made from, through any number of views: database.table."""
-    manifest = _parse(warehouse)
-    nodes = [node for node in manifest.nodes.values() if node.name in names]
-    nodes += [manifest.nodes[f"model.moldau.{name}"] for name in helpers_under(names, warehouse)]
-    keys = {key for node in nodes for key in node.depends_on.nodes}
-    tables = [manifest.sources[key] for key in keys if key in manifest.sources]
-    tables += [manifest.nodes[key] for key in keys if key.startswith("seed.")]
-    return {f"{table.schema}.{table.name}" for table in tables if table.schema != "run"}
-
-
-def tables_of(names: Sequence[str], warehouse: Path) -> set[str]:
-    """The tables that dbt must find to make these models: what they write, what they read."""
-    nodes = _parse(warehouse).nodes.values()
-    wanted = {*names, *helpers_under(names, warehouse)}
-    chosen = [node for node in nodes if node.resource_type == "model" and node.name in wanted]
-    near = {key for node in chosen for key in (node.unique_id, *node.depends_on.nodes)}
-    written = [n for n in nodes if n.unique_id in near and n.config.materialized == "merge_into"]
-    return tables_under(names, warehouse) | {_table_of(node) for node in written}
-
-
-def _table_of(node: Any) -> str:
-    return str(node.config.get("into") or ".".join([node.schema, node.alias]))
 
 
 def _invoke(arguments: list[str], warehouse: Path) -> Any:
@@ -162,32 +86,15 @@ def _without_stack(message: str) -> str:
     return "\ncaused by ".join([words, *(cause[:1000] for cause in dict.fromkeys(causes))])
 
 
-@dataclass(frozen=True)
-class CompiledView:
-    """A view or list as SQL: where dbt makes it, and what it reads, by the names of dbt's nodes."""
-
-    name: str
-    schema: str
-    sql: str
-    reads: tuple[str, ...]
-    is_readable: bool
-
-
-def compiled_views(work: Path, names: Sequence[str]) -> list[CompiledView]:
-    """What dbt selects by these, and the views and lists under it, parents first, from no engine.
+def compiled_project(work: Path) -> dict[str, Any]:
+    """dbt's nodes by key, from no engine: models with their SQL, and the tables that they read.
 
     `work`: a folder that dbt may write into.
     """
-    _parse(work)
-    outcome = _invoke(["compile", "--select", *(f"+{name}" for name in names)], work)
-    return [
-        CompiledView(
-            node.name,
-            node.schema,
-            node.compiled_code,
-            tuple(node.depends_on.nodes),
-            bool(node.config.meta.get("is_readable")),
-        )
-        for node in (result.node for result in outcome.result.results)
-        if node.resource_type == "model" and node.config.materialized in HELPERS
-    ]
+    nodes = _parse(work).nodes
+    names = sorted(node.name for node in nodes.values() if node.resource_type == "model")
+    results = _invoke(["compile", "--select", *names], work).result.results
+    compiled = {result.node.unique_id: result.node for result in results}
+    seeds = {key: node for key, node in nodes.items() if node.resource_type == "seed"}
+    models = {key: node for key, node in compiled.items() if node.resource_type == "model"}
+    return dict(_manifest.sources) | seeds | models

@@ -20,7 +20,6 @@ from moldau.errors import MoldauError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SMALL_BYTES = 8 * 1024 * 1024  # below this neither compiler pays: Spark's to Java, Java's second
 BY_SIZE = {  # on small tables, on big ones
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
@@ -71,11 +70,10 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
     return spark
 
 
-def suit_to(spark: SparkSession, bytes_read: int) -> None:
+def suit_to(spark: SparkSession, is_small: bool) -> None:
     """On small tables a run costs what is planned, generated and sent around: there one task does
     each step, and nothing is compiled or planned anew in the middle. On big ones all of it pays.
     """
-    is_small = bytes_read < SMALL_BYTES
     for name, (on_small, on_big) in BY_SIZE.items():
         spark.conf.set(name, on_small if is_small else on_big)
 

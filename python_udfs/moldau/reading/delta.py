@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from uuid import uuid4
 
+from moldau.engine.duckdb_sql import MACROS
 from moldau.errors import MoldauError
 from moldau.reading.delta_types import duckdb_type, identifier, literal
-from moldau.reading.duckdb_sql import MACROS
 from moldau.reading.table_status import table_status_sql
 from moldau.reading.tables import existing_relations, existing_tables
 from moldau.reading.views import (
@@ -70,7 +70,7 @@ def connect_duckdb(
     connection.execute("create schema _deleted")
     for database in dict.fromkeys([*(name.split(".")[0] for name in existing), "marts"]):
         connection.execute(f"create schema {identifier(database)}")
-    files = [path for name in wanted for path in _create_view(connection, warehouse, name)]
+    files = [path for name in wanted for path in create_view(connection, warehouse, name)]
     if views:
         _create_marts(connection, warehouse, views, at_ms)
     _confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
@@ -156,7 +156,7 @@ def _create_marts(
         )
 
 
-def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> list[str]:
+def create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> list[str]:
     """Gives the files that the view reads, in every spelling in which DuckDB asks for them."""
     table = open_latest(warehouse, name)
     fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
@@ -185,7 +185,7 @@ def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> 
     database, bare = name.split(".", 1)
     try:
         connection.execute(
-            f"create view {identifier(database)}.{identifier(bare)} as "
+            f"create or replace view {identifier(database)}.{identifier(bare)} as "
             f"select {columns} from ({' union all by name '.join(parts)})"
         )
     except Exception as error:
@@ -195,7 +195,7 @@ def _create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> 
 
 
 def _store(connection: DuckDBPyConnection, table: str, deleted: dict[str, list[int]]) -> None:
-    connection.execute(f"create table {table} (path varchar, row_number bigint)")
+    connection.execute(f"create or replace table {table} (path varchar, row_number bigint)")
     for path, rows in deleted.items():
         connection.execute(f"insert into {table} select ?, unnest(?::bigint[])", [path, rows])
 

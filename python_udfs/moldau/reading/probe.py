@@ -121,7 +121,7 @@ def _flows(settings: Settings, clusters: Sequence[str], at_ms: int) -> list[dict
 
 def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> list[View]:
     """What the deciding SQL reads instead of what the warehouse has."""
-    from moldau.reading.duckdb_sql import to_duckdb
+    from moldau.engine.duckdb_sql import to_duckdb
 
     commits = [
         {

@@ -9,19 +9,13 @@ compiled, too: moldau's own questions are put to the SQL that decides.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from moldau.project import ROOT
+from moldau.engine.graph import cached, models
 from moldau.warehouse.contracts import Table, in_force, marts, tables
 
 SCHEMA = "reading"  # what the marts are made from; a run has views of its own
@@ -112,13 +106,7 @@ def _brought() -> dict[str, View]:
 
 @cache
 def _views() -> dict[str, View]:
-    file = _cache_folder() / f"{_digest()}.json"
-    try:
-        content = json.loads(file.read_text())
-    except (OSError, ValueError):
-        content = [asdict(view) for view in _compile()]
-        with contextlib.suppress(OSError):  # then the next verb compiles anew
-            _keep(file, json.dumps(content))
+    content = cached("views", lambda: [asdict(view) for view in _compile()])
     views = [
         View(**{**one, "views": tuple(one["views"]), "tables": tuple(one["tables"])})
         for one in content
@@ -126,42 +114,17 @@ def _views() -> dict[str, View]:
     return _brought() | {view.name: view for view in views}
 
 
-def _keep(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(f".{os.getpid()}")
-    unfinished.write_text(text)
-    os.replace(unfinished, file)
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "moldau" / "views"
-
-
-def _digest() -> str:
-    """Changes if what is compiled, or how it is translated, does."""
-    files = [ROOT / "dbt_project.yml", Path(__file__), Path(__file__).with_name("duckdb_sql.py")]
-    files += [file for folder in ("models", "macros") for file in (ROOT / folder).rglob("*.*")]
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        if file.suffix in (".sql", ".yml", ".py"):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def _compile() -> list[View]:
-    from moldau.engine.dbt import compiled_views
-    from moldau.reading.duckdb_sql import to_duckdb
+    from moldau.engine.duckdb_sql import to_duckdb
 
-    with tempfile.TemporaryDirectory() as work:
-        names = [mart.name for mart in marts().values()]
-        compiled = compiled_views(Path(work), [*names, "config.meta.is_readable:true"])
-    full_names = {f"{one.schema}.{one.name}" for one in compiled}
+    helpers = [node for node in models().values() if node.is_helper]
+    full_names = {node.relation for node in helpers}
     known = set(tables())
     found: dict[str, View] = {}
-    wanted = set(marts()) | {f"{SCHEMA}.{one.name}" for one in compiled if one.is_readable}
-    for one in reversed(compiled):  # children first: what only orders the graph is left out
-        mart = marts().get(f"{one.schema}.{one.name}")
+    readable = {f"{SCHEMA}.{one.name}" for one in helpers if one.meta.get("is_readable")}
+    wanted = set(marts()) | readable
+    for one in reversed(helpers):  # children first: what only orders the graph is left out
+        mart = marts().get(one.relation)
         name = mart.full_name if mart else f"{SCHEMA}.{one.name}"
         if name in wanted:
             sql, views, read = _renamed(one.sql, full_names, known)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
 from moldau.engine.literals import literal
-from moldau.plugins.udtf import register_call_plugin
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
 from moldau.sessions import shutdown
 from moldau.sessions.faults import die_at, fault, pids
@@ -40,8 +39,11 @@ def apply(session: Session, run: Run) -> None:
             carry_on(step)
             for model in step:
                 _die_at(kind.dies_after.get(model, ()))
-    counts = " union all ".join(kind.counts).format(run=literal(run.run_id))
-    run.counts |= {name: count for name, count in session.sql(counts)}
+    counts = " union all ".join(
+        f"select {place} as place, * from ({count})" for place, count in enumerate(kind.counts)
+    )
+    counted = sorted(session.sql(counts.format(run=literal(run.run_id))))
+    run.counts |= {name: count for _, name, count in counted}
 
 
 def _die_at(points: Sequence[str]) -> None:
@@ -81,10 +83,10 @@ def calling_plugins(
         specs = {name: session.settings.plugin_spec(name) for name in clusters}
         plugins = {name: spec for name, spec in specs.items() if spec}
         dies = pids() if fault() == "in_call" else ()
-        register_call_plugin(session.spark, plugins, journal, dies)
-        yield lambda models: repeat_while_plugins_end(
-            lambda: session.run_models(*models), journal, clusters
-        )
+        with session.engines.at_hand.calling(plugins, journal, dies):
+            yield lambda models: repeat_while_plugins_end(
+                lambda: session.run_models(*models), journal, clusters
+            )
 
 
 def applies_to(session: Session, kind: str, cluster_id: str) -> bool:

@@ -41,7 +41,7 @@ def compare(
             cluster: rulesets_of(session, cluster) | {domain: name} for cluster in scope
         }
         open_run(session, run)
-        kept = keep(session, reasoned[domain], folder / side)
+        kept = session.keep(reasoned[domain], folder / side)
         sides.append(f"select '{side}' as side, * from {kept}")
     run.rulesets = {}
     open_run(session, run)
@@ -50,7 +50,7 @@ def compare(
     differences = session.sql("select count(*) from state.ruleset_comparison")[0][0]
     run.counts = {"differences": differences}
     close_run(session, run)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     return run
 
 
@@ -65,11 +65,3 @@ def fresh_folder(session: Session, run: Run) -> Path:
     folder = session.warehouse / "_moldau" / "compare" / run.run_id
     shutil.rmtree(folder, ignore_errors=True)
     return folder
-
-
-def keep(session: Session, view: str, folder: Path) -> str:
-    """Write the rows of a view of the open run; gives the relation that reads them."""
-    session.make_views(view)
-    path = str(folder / view)
-    session.spark.table(f"intermediate.{view}").write.parquet(path)
-    return f"parquet.`{path.replace('`', '``')}`"

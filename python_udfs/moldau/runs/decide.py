@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
-from moldau.engine.dbt import tables_under
+from moldau.engine.graph import tables_under
 from moldau.engine.literals import literal
 from moldau.runs.apply import applies_to, apply
 from moldau.runs.call import call
@@ -79,7 +79,7 @@ def _is_owed(session: Session, run: Run) -> bool:
     )
     last = min(max((one for one, of in done if name in of), default="") for name in run.cluster_ids)
     names = [model.name for model in session.models("decide", run.kind)]
-    raw = [name for name in tables_under(names, session.warehouse) if name.startswith("raw.")]
+    raw = [name for name in tables_under(names) if name.startswith("raw.")]
     is_loaded = f"run_id > {sql_text(last)}"
     return any(has_rows(session.warehouse, table, is_loaded) for table in raw) or (
         not run.is_dry_run and _has_moved(session, run, last)

@@ -11,14 +11,14 @@ from moldau.engine import spark as engine
 from moldau.engine.dbt import parse_early
 from moldau.loading.journal import finish_interrupted
 from moldau.runs.decide import finish_interrupted_runs
-from moldau.sessions.session import Session
+from moldau.sessions.session import Engines, Session
 from moldau.settings import Settings
 from moldau.warehouse.catalog import register_database
 from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import LISTS
 from moldau.warehouse.seeds import seed
-from moldau.warehouse.sizes import bytes_read
+from moldau.warehouse.sizes import SMALL_BYTES, bytes_read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,15 +46,14 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     @cache
     def start_spark() -> SparkSession:
         parse_early(warehouse)
-        work_bytes = None if bytes_coming is None else bytes_read(warehouse) + bytes_coming
-        is_brief = work_bytes is not None and work_bytes < engine.SMALL_BYTES
+        is_brief = bytes_coming is not None and bytes_read(warehouse) + bytes_coming < SMALL_BYTES
         spark = engine.start(warehouse, is_brief)
-        engine.suit_to(spark, 0)
+        engine.suit_to(spark, is_small=True)
         for views in ("run", "staging", "intermediate"):
             register_database(spark, views, warehouse / LISTS)
         return spark
 
-    session = Session(settings, warehouse, start_spark)
+    session = Session(settings, warehouse, Engines(warehouse, start_spark))
     finish_interrupted_work(session)
     return session
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
-from moldau.engine.dbt import tables_under
+from moldau.engine.graph import tables_under
 from moldau.runs.apply import applies_to
 from moldau.runs.idle import Notes, Standstill, digest, read_notes, table_versions, write_notes
 from moldau.runs.scope import loaded_clusters
@@ -42,7 +42,7 @@ def versions_read(session: Session, models: Sequence[str]) -> dict[str, int | No
     Without state.runs: every run adds its row, and which was the last one decides nothing.
     """
     decisions = {name for name, table in tables().items() if table.database == "decisions"}
-    read = (tables_under(models, session.warehouse) | decisions) - {"state.runs"}
+    read = (tables_under(models) | decisions) - {"state.runs"}
     return table_versions(session.warehouse, read)
 
 

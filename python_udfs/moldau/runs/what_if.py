@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from moldau.engine.literals import literal
 from moldau.errors import MoldauError
-from moldau.runs.compare import fresh_folder, keep
+from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
 from moldau.sessions.run import Run, close_run, next_run_id, open_run
 from moldau.settings import Settings
@@ -66,13 +66,13 @@ def what_if(
     for side in ("now", "then"):
         settings = session.settings if side == "now" else _tiered_as_now(session, other, topic)
         open_run(dataclasses.replace(session, settings=settings), run)
-        kept.append(keep(session, view, folder / side))
+        kept.append(session.keep(view, folder / side))
     question = _SEGMENTS if by_segment else _PARTITIONS
     rows = session.sql(question.format(now=kept[0], then=kept[1], topic=literal(topic)))
     open_run(session, run)
     run.counts = {"differences": sum(_differs(tuple(row), by_segment) for row in rows)}
     close_run(session, run)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     return [tuple(row) for row in rows]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 from moldau.errors import MoldauError
 
@@ -40,8 +41,7 @@ def die() -> None:
 
 def pids() -> list[int]:
     """The JVM, then this process."""
-    from pyspark import SparkContext
-
-    gateway = SparkContext._gateway
+    pyspark = sys.modules.get("pyspark")  # who has not imported it has no JVM
+    gateway = pyspark and pyspark.SparkContext._gateway
     jvm = [gateway.proc.pid] if gateway is not None and hasattr(gateway, "proc") else []
     return [*jvm, os.getpid()]

@@ -16,7 +16,7 @@ from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.contracts import run_views
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
-from moldau.warehouse.sizes import bytes_read
+from moldau.warehouse.sizes import SMALL_BYTES, bytes_read
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
@@ -96,26 +96,24 @@ def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
 
 
 def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
-    """Make the views that say what this run is about; what it does not bring is empty."""
-    from moldau.engine.spark import suit_to
-
-    suit_to(session.spark, bytes_read(session.warehouse) + bytes_brought)
+    """Choose the engine, and tell it what this run is about; what it does not bring is empty."""
     is_locked = is_held(session.warehouse)
     remove_lists(session.warehouse, run.run_id, is_locked)
-    session.bring_nothing()
-    session.bring(
-        "parameters",
-        f"select {literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
+    brought = {
+        "parameters": f"select {literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
         f"{literal(run.load_kind)} as load_kind, true as is_open, "
         f"{literal(is_locked)} as is_locked, "
         f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
         f"{literal(run.started_at_ms)} as started_at_ms, "
         f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name",
-    )
-    _bring_settings(session, run)
+        "settings": rows_sql(run_views()["settings"], _settings_rows(session, run)),
+    }
     for recorded in recorded_of(run):
         if rows := recorded.rows(session.settings, run):
-            session.bring(recorded.view, rows_sql(run_views()[recorded.view], rows))
+            brought[recorded.view] = rows_sql(run_views()[recorded.view], rows)
+    is_small = bytes_read(session.warehouse) + bytes_brought < SMALL_BYTES
+    is_for_spark = not is_small or session.settings.engine == "spark" or not is_locked
+    session.engines.begin(brought, is_small, is_for_spark)
 
 
 def settings_models(session: Session, run: Run) -> list[str]:
@@ -156,7 +154,7 @@ def close_run(session: Session, run: Run) -> None:
         publish(session.warehouse, session.settings.publish, run.at_ms)
 
 
-def _bring_settings(session: Session, run: Run) -> None:
+def _settings_rows(session: Session, run: Run) -> list[dict[str, Any]]:
     rows = []
     for name in run.cluster_ids:
         cluster = session.settings.cluster(name)
@@ -178,4 +176,4 @@ def _bring_settings(session: Session, run: Run) -> None:
                 "run_id": run.run_id,
             }
         )
-    session.bring("settings", rows_sql(run_views()["settings"], rows))
+    return rows

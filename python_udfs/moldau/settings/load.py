@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BeforeValidator, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
@@ -31,6 +31,7 @@ def _mart(name: Any) -> Any:
     return name
 
 
+Engine = Literal["auto", "spark"]
 Mart = Annotated[str, BeforeValidator(_mart)]
 
 
@@ -69,6 +70,8 @@ class Settings(Section):
     """Sections of domains, by their names and the names of their entries: `flows`, `producers`."""
     publish: list[str] = Field(default_factory=list)
     """Marts that each run writes as Delta tables."""
+    engine: Engine = "auto"
+    """MOLDAU_ENGINE, what makes the models of runs: `auto` = DuckDB where tables are small."""
 
     def cluster(self, name: str) -> ClusterSettings:
         """Settings of a cluster; one that is not listed has the defaults."""
@@ -130,7 +133,16 @@ def load_settings(
         clusters=file.clusters,
         sections={name: getattr(file, name) for name in _SECTIONS},
         publish=file.publish,
+        engine=_engine(),
     )
+
+
+def _engine() -> Engine:
+    engine = os.environ.get("MOLDAU_ENGINE") or "auto"
+    if engine not in get_args(Engine):
+        allowed = " or ".join(get_args(Engine))
+        raise MoldauError(f"MOLDAU_ENGINE is {engine!r}; allowed is {allowed}")
+    return cast(Engine, engine)
 
 
 def _with_defaults(content: dict[Any, Any]) -> dict[Any, Any]:

@@ -2,22 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.errors import MoldauError
 from moldau.warehouse.damage import open_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from deltalake import DeltaTable
+
+ACTION = "_action"
 
 
-def append(warehouse: Path, table: str, batches: Iterable[pa.RecordBatch]) -> None:
-    """One Delta commit; Delta holds the rows against the table's checks."""
+def append(
+    warehouse: Path, table: str, batches: Iterable[pa.RecordBatch], is_instead: bool = False
+) -> None:
+    """One Delta commit; Delta holds the rows against the table's checks.
+
+    `is_instead`: in the place of all rows that are there.
+    """
     import pyarrow as pa
     from deltalake import write_deltalake
 
     opened = open_table(warehouse.joinpath(*table.split(".")))
     schema = pa.schema(opened.schema().to_arrow())
     suited = (batch.select(schema.names).cast(schema) for batch in batches)
-    write_deltalake(opened, pa.RecordBatchReader.from_batches(schema, suited), mode="append")
+    write_deltalake(
+        opened,
+        pa.RecordBatchReader.from_batches(schema, suited),
+        mode="overwrite" if is_instead else "append",
+    )
+
+
+class ChangedMeanwhileError(Exception):
+    """Another writer has committed to the table since it was read."""
+
+
+def merge(warehouse: Path, table: str, key: Sequence[str], rows: pa.Table, version: int) -> None:
+    """Rows of a table as they are to be, by their key; nothing is committed if there are none.
+
+    `_action` of each says whether it is inserted, updated or deleted. `version`: that of the table
+    from which this follows. One commit; ChangedMeanwhileError if there is a later version.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not rows.num_rows:
+        return
+    opened = open_table(warehouse.joinpath(*table.split(".")))
+    if opened.version() != version:
+        raise ChangedMeanwhileError
+    fields = pa.schema(opened.schema().to_arrow())
+    # of a row that is deleted only the key is known; Delta refuses others that lack a value
+    schema = pa.schema([field.with_nullable(True) for field in fields])
+    actions = rows[ACTION]
+    suited = rows.select(schema.names).cast(schema)
+    if not opened.file_uris():
+        append(warehouse, table, suited.to_batches())  # the same, faster
+        return
+    changed = suited.filter(pc.not_equal(actions, "insert"))
+    if changed.group_by(list(key)).aggregate([]).num_rows < changed.num_rows:
+        raise MoldauError(f"several rows change the same row of {table}: its key is {key}")
+    _merge(opened, key, suited.append_column(ACTION, actions))
+
+
+def _merge(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
+    from deltalake.exceptions import CommitFailedError
+
+    columns = {f"`{name}`": f"s.`{name}`" for name in rows.column_names if name != ACTION}
+    same = " and ".join(f"t.{name} = s.{name}" for name in key)
+    try:
+        (
+            opened.merge(rows, same, source_alias="s", target_alias="t")
+            .when_matched_delete(f"s.{ACTION} = 'delete'")
+            .when_matched_update(columns, f"s.{ACTION} = 'update'")
+            .when_not_matched_insert(columns, f"s.{ACTION} = 'insert'")
+            .execute()
+        )
+    except CommitFailedError:
+        raise ChangedMeanwhileError from None

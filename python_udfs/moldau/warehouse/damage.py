@@ -84,7 +84,7 @@ def looking_at(folder: Path) -> Iterator[None]:
         yield
     except (OSError, DeltaError) as error:
         text = _one_line(error)
-        number = getattr(error, "errno", None) or _system_error(text)
+        number = getattr(error, "errno", None) or system_error(text)
         if number == errno.ENOENT or (number is None and isinstance(error, DeltaError)):
             raise DamagedError(f"{folder} cannot be opened ({text})") from None
         raise UnreadableError(
@@ -170,7 +170,7 @@ def _normal(data_type: str) -> str:
     return _SPARK_NAMES.get(text, text)
 
 
-def _system_error(text: str) -> int | None:
+def system_error(text: str) -> int | None:
     """The operating system's number in an error of Rust."""
     found = re.search(r"\(os error (\d+)\)|\bOs \{ code: (\d+)", text)
     return int(found[1] or found[2]) if found else None

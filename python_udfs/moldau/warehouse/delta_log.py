@@ -66,6 +66,17 @@ def read_log_tail(folder: Path) -> LogTail:
     return LogTail(last, frozenset(name for name in deletion_vectors.values() if name))
 
 
+def last_commit(folder: Path) -> tuple[int, int]:
+    """Version and time of the last commit in the table's log, unchecked; (-1, 0) = there is none.
+
+    The time tells a table from another one that was made in its place.
+    """
+    log = folder / "_delta_log"
+    versions = [int(found[1]) for name in os.listdir(log) if (found := _COMMIT.fullmatch(name))]
+    last = max(versions, default=-1)
+    return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if versions else (last, 0)
+
+
 def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> None:
     """Commit these actions to the table in `folder`: all of them, or none.
 

@@ -18,3 +18,4 @@ NEW = _INSIDE / "new"  # tables that are being made
 ERRORS = _INSIDE / "errors.log"  # tracebacks of errors that are moldau's own
 DBT_LOG = _INSIDE / "dbt" / "logs" / "dbt.log"
 SPARK_LOG = _INSIDE / "spark.log"
+PLUGIN_LOG = _INSIDE / "plugins.log"  # what plugins print

@@ -7,6 +7,8 @@ from pathlib import Path
 from moldau.domains import topics
 from moldau.warehouse.damage import looking_at, open_table
 
+SMALL_BYTES = 8 * 1024 * 1024  # on disk: below this what Spark plans and compiles does not pay
+
 
 def bytes_read(warehouse: Path) -> int:
     """Bytes of what runs read, at its latest version, as Delta's logs tell: all state, and the

@@ -22,6 +22,7 @@ from cleanup_support import (
     stored_epoch,
 )
 from spark_support import (
+    change,
     decoded_table,
     fold,
     parquet_of,
@@ -160,28 +161,28 @@ def _configure_cuts(session: Session) -> None:
             }
         ),
     )
-    session.spark.sql(
+    change(
+        session,
         "insert into state.settings by name "
         "select settings.* except (cluster_id), cuts.cut as cluster_id from state.settings "
-        f"inner join {cuts} as cuts on settings.cluster_id = cuts.capture"
+        f"inner join {cuts} as cuts on settings.cluster_id = cuts.capture",
     )
-    session.spark.sql(
+    change(
+        session,
         "insert into state.open_transactions by name select cut as cluster_id, "
         f"'{TRANSACTION_GROUP}' as group_id, 'in' as topic_name, 1 as partition_index, "
         f"1L as producer_id, 'test' as run_id from {cuts} "
-        "where capture = 'cleanup-inmemory' and is_open"
+        "where capture = 'cleanup-inmemory' and is_open",
     )
-    session.spark.sql(
-        "create or replace view run.parameters as select '99999999-compare' as run_id, "
+    session.bring(
+        "parameters",
+        "select '99999999-compare' as run_id, "
         "'compare' as kind, cast(null as string) as load_kind, true as is_open, true as is_locked, "
         "true as is_dry_run, at_ms, "
         "at_ms as started_at_ms, array(cut) as cluster_ids, cast(null as string) as topic_name "
-        f"from {cuts}"
+        f"from {cuts}",
     )
-    session.spark.sql(
-        "create or replace view run.settings as "
-        "select * from state.settings where valid_to_ms is null"
-    )
+    session.bring("settings", "select * from state.settings where valid_to_ms is null")
     session.make_views("int_groups__decisions_reasoned")
 
 

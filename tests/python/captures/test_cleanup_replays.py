@@ -30,7 +30,7 @@ import pyarrow as pa
 import pytest
 from cleanup_support import expected_of
 from replay_support import AT_MS, RUNS, replays_of
-from spark_support import fold, parquet_of, rows, with_clusters
+from spark_support import change, fold, parquet_of, rows, with_clusters
 
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
@@ -116,10 +116,11 @@ def clients_during_the_calls(session: Session, number: int, folder: Path) -> Ite
                 replay = slow.pop(group)
                 pushed = replay.pushed(number)
                 if pushed is not None:
-                    session.spark.sql(
+                    change(
+                        session,
                         f"update state.groups set stored_description_topology_epoch = {pushed}, "
                         "group_state = 'STABLE', member_count = 1 "
-                        f"where cluster_id = '{replay.cluster}'"
+                        f"where cluster_id = '{replay.cluster}'",
                     )
                 (folder / f"{group}.go").touch()
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from spark_support import CAPTURES, rows
+from spark_support import CAPTURES, dicts, rows
 
 from moldau.loading.journal import load
 from moldau.sessions.session import Session
@@ -37,10 +37,10 @@ def loaded(session: Session) -> Session:
 
 @pytest.fixture(scope="module")
 def groups(loaded: Session) -> dict[str, dict[str, Any]]:
-    found = loaded.sql(
-        f"select * from state.groups where cluster_id = '{CLUSTER}' and not is_deleted"
+    found = dicts(
+        loaded, f"select * from state.groups where cluster_id = '{CLUSTER}' and not is_deleted"
     )
-    return {row.group_id: row.asDict() for row in found}
+    return {row["group_id"]: row for row in found}
 
 
 def test_the_same_groups_exist(groups: dict[str, dict[str, Any]]) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from spark_support import spark_of
 
-from moldau.engine.spark import BY_SIZE, SMALL_BYTES, suit_to
+from moldau.engine.dbt import dbt
+from moldau.engine.spark import BY_SIZE, suit_to
 from moldau.sessions.session import Session
 
 
-@pytest.mark.parametrize(("bytes_read", "place"), [(SMALL_BYTES, 1), (0, 0)])
+@pytest.mark.parametrize(("is_small", "place"), [(False, 1), (True, 0)])
 def test_a_statement_of_dbt_finds_the_settings_of_the_run(
-    session: Session, bytes_read: int, place: int
+    session: Session, is_small: bool, place: int
 ) -> None:
-    suit_to(session.spark, bytes_read)
-    session.dbt("run", "--select", "stg_run__parameters")
-    found = {name: session.spark.conf.get(name) for name in BY_SIZE}
+    suit_to(spark_of(session), is_small)
+    dbt("run", "--select", "stg_run__parameters", warehouse=session.warehouse)
+    found = {name: spark_of(session).conf.get(name) for name in BY_SIZE}
     assert found == {name: of_size[place] for name, of_size in BY_SIZE.items()}

@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.spark.session import Cursor
 from log_support import Log
 from pyspark.sql.functions import udf
-from spark_support import decoded_table, parquet_of, rows
+from spark_support import decoded_table, in_spark, parquet_of, rows, spark_of
 
 from moldau.engine.dbt import DbtError
 from moldau.sessions.run import Run, next_run_id, open_run
@@ -35,12 +35,12 @@ OF_ANOTHER = """
 @pytest.fixture(params=["empty", "big"])
 def table(request: pytest.FixtureRequest, session: Session) -> Iterator[str]:
     """The table as it is merged in other ways than by a MERGE; put back after the test."""
-    version = session.sql(f"describe history {TABLE} limit 1")[0].version
-    session.spark.sql(f"delete from {TABLE}")
+    version = spark_of(session).sql(f"describe history {TABLE} limit 1").collect()[0].version
+    spark_of(session).sql(f"delete from {TABLE}")
     if request.param == "big":  # 26 MB that do not compress
-        session.spark.sql(f"insert into {TABLE} by name select {BIG} from range(20000)")
+        spark_of(session).sql(f"insert into {TABLE} by name select {BIG} from range(20000)")
     yield request.param
-    session.spark.sql(f"restore table {TABLE} to version as of {version}")
+    spark_of(session).sql(f"restore table {TABLE} to version as of {version}")
 
 
 @pytest.fixture
@@ -52,16 +52,16 @@ def fold_commit(session: Session) -> None:
     log = Log()
     log.commit("g", "t")
     run = Run(next_run_id(session, "load"), "load", ["raced"], 0, load_kind="records")
-    open_run(session, run)
+    open_run(in_spark(session), run)
     relation = parquet_of(session, decoded_table({"raced": log.records}))
     session.bring("records", f"select *, 'x' as run_id from {relation}")
     session.run_models("fold_group_offsets")
 
 
 def operations_of(session: Session, write: Callable[[Session], None]) -> list[str]:
-    before = session.sql(f"describe history {TABLE} limit 1")[0].version
+    before = spark_of(session).sql(f"describe history {TABLE} limit 1").collect()[0].version
     write(session)
-    history = session.sql(f"describe history {TABLE} limit 5")
+    history = spark_of(session).sql(f"describe history {TABLE} limit 5").collect()
     return [row.operation for row in reversed(history) if row.version > before]
 
 
@@ -83,7 +83,7 @@ def beside_an_insert(
             time.sleep(0.05)
         return True
 
-    session.spark.udf.register("waits", udf(wait, "boolean").asNondeterministic())
+    spark_of(session).udf.register("waits", udf(wait, "boolean").asNondeterministic())
     execute = Cursor.execute
 
     def gated(cursor: Cursor, sql: str, *parameters: object) -> None:
@@ -120,7 +120,7 @@ def test_without_a_lock_a_key_that_another_writer_inserts_meanwhile_comes_once(
     session: Session, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def insert() -> None:
-        session.spark.sql(f"insert into {TABLE} by name select {OF_ANOTHER}")
+        spark_of(session).sql(f"insert into {TABLE} by name select {OF_ANOTHER}")
 
     with (
         pytest.raises(DbtError, match="DELTA_CONCURRENT_APPEND"),

@@ -8,7 +8,7 @@ import pytest
 from full_history_reference import fold
 from mirror_maker import Sync
 from mirror_support import SyncRecord, flow_settings, fold_syncs, with_flows
-from spark_support import fresh, rows, statements
+from spark_support import change, fresh, rows, statements
 
 from moldau.sessions.session import Session
 
@@ -30,15 +30,16 @@ OTHER = SyncRecord("other", Sync(7, 7, 2, 3))  # the record before the third, lo
 @pytest.fixture(scope="module")
 def ballast(session: Session) -> Iterator[Session]:
     """Of another flow, and behind all of ours: 26 MB that do not compress."""
-    session.spark.sql(
+    change(
+        session,
         "insert into state.offset_syncs by name select 'ballast' as flow, 0 as syncs_incarnation, "
         f"1000000 + id as sync_log_offset, {NOISE} as topic_name, 0 as partition_index, "
         "id as upstream_offset, id as downstream_offset, 0 as incarnation, "
         "0 as parity_incarnation, 0 as segment_index, false as gap_before, true as is_admitted, "
-        "1L as recorded_at_ms, '00000000-load' as changed_in_run_id from range(20000)"
+        "1L as recorded_at_ms, '00000000-load' as changed_in_run_id from range(20000)",
     )
     yield session
-    session.spark.sql("delete from state.offset_syncs where flow in ('ballast', 'big-flow')")
+    change(session, "delete from state.offset_syncs where flow in ('ballast', 'big-flow')")
 
 
 def test_a_load_changes_what_it_can_change(ballast: Session) -> None:
@@ -48,7 +49,7 @@ def test_a_load_changes_what_it_can_change(ballast: Session) -> None:
         brought = [SyncRecord("t", sync) for sync in SYNCS[known:count]]
         brought += [OTHER] if known == LOADS[0] else []
         known = count
-        with statements(session) as given:
+        with statements() as given:
             fold_syncs(session, {(SOURCE, TARGET): brought})
         session = fresh(session)
         found = rows(

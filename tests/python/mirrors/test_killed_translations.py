@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from mirror_support import CheckpointRecord, flow_settings, fold_checkpoints, with_flows
-from spark_support import Killed, dying_at, fresh, rows
+from spark_support import Killed, contents, dying_at, fresh, rows
 
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
@@ -105,14 +105,10 @@ def told(session: Session) -> Told:
 
 def _contents(session: Session, table: str, hidden: Sequence[str]) -> dict[str, list[str]]:
     """Names of flows and mirrored topics tell of the source, and are told apart no more."""
-    found: dict[str, list[str]] = {}
-    for flow, row in rows(
-        session,
-        f"select flow, to_json(struct(* except (flow, {', '.join(hidden)}))) from {table} "
-        f"where flow in ('{CALM}', '{KILLED}') order by 1, 2",
-    ):
-        found.setdefault(flow, []).append(row.replace(flow, "source"))
-    return found
+    told = contents(session, table, hidden, f"flow in ('{CALM}', '{KILLED}')", by="flow")
+    return {
+        flow: [row.replace(flow, "source") for row in several] for flow, several in told.items()
+    }
 
 
 @pytest.mark.parametrize("table", TABLES)

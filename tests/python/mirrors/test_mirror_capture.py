@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from mirror_support import TaskStart, decoded_records, flow_settings, fold_starts, with_flows
-from spark_support import Record, fold, fold_records, mart, parquet_of, rows
+from spark_support import Record, dicts, fold, fold_records, mart, parquet_of, rows
 
 from moldau.errors import MoldauError
 from moldau.reading.reset_plan import reset_plan
@@ -79,7 +79,7 @@ def decided(session: Session, stage: str) -> Stage:
         return dict(zip(places, of_flow, strict=True))
 
     def table(name: str) -> list[dict[str, Any]]:
-        return [row.asDict() for row in session.sql(f"select * from decisions.{name}")]
+        return dicts(session, f"select * from decisions.{name}")
 
     def of_flow(name: str) -> list[dict[str, Any]]:
         return [row for row in mart(session, name) if row["flow"] == FLOW]

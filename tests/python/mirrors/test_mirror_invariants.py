@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from mirror_support import CheckpointRecord, checkpoint_bytes, sync_bytes
-from spark_support import insert_row, rows_of_singular_test
+from spark_support import change, insert_row, rows_of_singular_test
 
 from moldau.engine.literals import literal
 from moldau.sessions.session import Session
@@ -144,17 +144,18 @@ def violated(session: Session) -> Iterator[Session]:
     one = CheckpointRecord("é", "tópico", 5, 7, partition=3, metadata="m")
     written = {"syncs": sync_bytes("tópico", 3, 5, 7), "checkpoints": checkpoint_bytes(one)}
     for topic, (key, value) in written.items():
-        session.spark.sql(
+        change(
+            session,
             f"insert into raw.records by name select {literal(CLUSTER)} as cluster_id, "
             f"{literal(topic)} as topic_name, 0 as partition_index, log_offset, "
             f"1 as recorded_at_ms, x'{key.hex()}' as record_key, x'{value.hex()}' as record_value, "
-            f"{literal(BEFORE)} as run_id from (select explode(array(0L, 1L, 2L)) as log_offset)"
+            f"{literal(BEFORE)} as run_id from (select explode(array(0L, 1L, 2L)) as log_offset)",
         )
     yield session
     for table in (*ROWS, "raw.records"):
         name = "flow" if table in ("state.offset_syncs", "history.checkpoints") else "cluster_id"
         name = "source_cluster_id" if table == "state.flows" else name
-        session.spark.sql(f"delete from {table} where {name} like 'violated%'")
+        change(session, f"delete from {table} where {name} like 'violated%'")
 
 
 def found(session: Session, test: str) -> set[str]:

@@ -11,7 +11,7 @@ from full_history_reference import fold
 from mirror_logs import World
 from mirror_support import SyncRecord, flow_settings, fold_syncs, with_flows
 from random_mirrors import RandomPartition, in_one_topic, random_partition
-from spark_support import fresh, rows
+from spark_support import contents, fresh, rows
 
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
@@ -136,14 +136,8 @@ def test_all_end_the_same(folded: Folded) -> None:
 
 def test_the_partitions_end_the_same(folded: Folded, session: Session) -> None:
     """What a load goes on from, segments and all."""
-    ends: dict[str, list[Row]] = {cluster(order): [] for order in ORDERS}
-    for flow, *rest in rows(
-        session,
-        "select flow, topic_name, to_json(struct(* except (flow, changed_in_run_id))) "
-        "from state.mirrored_partitions order by all",
-    ):
-        if flow in ends:
-            ends[flow].append(tuple(rest))
+    told = contents(session, "state.mirrored_partitions", ["changed_in_run_id"], by="flow")
+    ends = {name: told[name] for name in map(cluster, ORDERS)}
     first, *others = ends.values()
     assert len(first) > 50
     assert all(other == first for other in others)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-from spark_support import parquet_of
+from spark_support import dicts, parquet_of
 
-from moldau.engine.dbt import compiled_views
-from moldau.reading.duckdb_sql import MACROS, to_duckdb
+from moldau.engine.duckdb_sql import MACROS, to_duckdb
+from moldau.engine.graph import models
 from moldau.sessions.session import Session
 
 SLOTS = 64
@@ -128,7 +128,7 @@ def compiled(folder: Path, syncs: str, starts: str) -> str:
         f"0 as incarnation, 0 as parity_incarnation, 0L as recorded_at_ms from {syncs}",
     }
     model = "int_mirrors__sparse_stores_filled"
-    sql = {one.name: one.sql for one in compiled_views(folder, [model])}[model]
+    sql = models()[model].sql
     for name, relation in relations.items():
         for schema in ("staging", "intermediate"):
             sql = sql.replace(f"{schema}.{name}", f"({relation})")
@@ -138,7 +138,7 @@ def compiled(folder: Path, syncs: str, starts: str) -> str:
 def test_the_sql_keeps_what_kafkas_walk_keeps(session: Session, tmp_path: Path) -> None:
     syncs, starts, expected = told()
     sql = compiled(tmp_path, parquet_of(session, syncs), parquet_of(session, starts))
-    assert {row.flow: list(row.positions) for row in session.sql(sql)} == expected
+    assert {row["flow"]: row["positions"] for row in dicts(session, sql)} == expected
 
 
 def test_duckdb_keeps_the_same(tmp_path: Path) -> None:

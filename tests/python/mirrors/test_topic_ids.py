@@ -18,8 +18,8 @@ from mirror_support import (
     translations,
     with_flows,
 )
+from spark_support import change, contents, fold_records, fresh, parquet_of, rows
 from spark_support import fold as fold_kind
-from spark_support import fold_records, fresh, parquet_of, rows
 
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
@@ -76,10 +76,10 @@ def fold_snapshot(session: Session, topics: Sequence[tuple[str, str, str | None,
     clusters = sorted({name for name, *_ in topics})
     relation = parquet_of(session, snapshot(topics))
     names = ", ".join(snapshot(topics).schema.names)
-    session.register(["raw.partition_states"])
-    session.spark.sql(
+    change(
+        session,
         f"insert into raw.partition_states by name select {names}, "
-        f"'{max(at for *_, at in topics):08d}-load' as run_id from {relation}"
+        f"'{max(at for *_, at in topics):08d}-load' as run_id from {relation}",
     )
     fold_kind(session, clusters, f"select * from {relation}", "partition_states")
 
@@ -172,14 +172,8 @@ def test_groups_are_translated_by_the_new_topic_alone(told: Session, order: str)
 
 
 def test_the_orders_end_the_same(told: Session) -> None:
-    ends = [
-        rows(
-            told,
-            "select to_json(struct(* except (flow, changed_in_run_id))) from "
-            f"state.mirrored_partitions where flow = '{flow(order, 'full_history')}'",
-        )
-        for order in ORDERS
-    ]
+    of_all = contents(told, "state.mirrored_partitions", ["changed_in_run_id"], by="flow")
+    ends = [of_all[flow(order, "full_history")] for order in ORDERS]
     assert len(ends[0]) == 1 and all(end == ends[0] for end in ends)
 
 

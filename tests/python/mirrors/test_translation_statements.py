@@ -37,7 +37,7 @@ def test_a_translation_costs_as_many_statements_for_one_as_for_many(session: Ses
         commits_made = [CommitRecord(f"g{one}", f"t{one}", 150, AT_MS) for one in places]
         fold_syncs(session, {(cluster, "elsewhere"): syncs})
         fold_records(session, {cluster: commit_records(commits_made, known)})
-        with statements(session) as given:
+        with statements() as given:
             told_of_writes = writes(session, "translate", cluster, AT_MS + known)
         told.append(len(given))
         written.append(told_of_writes)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from moldau.reading.duckdb_sql import MACROS, to_duckdb
+from moldau.engine.duckdb_sql import ANSWERS, MACROS, calls_in_duckdb, to_duckdb, with_answers
 
 
 @pytest.mark.parametrize(
@@ -35,6 +39,21 @@ from moldau.reading.duckdb_sql import MACROS, to_duckdb
         ("try_add(9223372036854775807, 1), try_subtract(5, 3)", [(None, 2)]),
         ("9223372036854775807 + cast(1 as bigint), cast(1 as bigint) + 1 - 3 * 2", [(None, -4)]),
         ("get(array(1), 0), get(array(1), 1), array(4, 5)[1]", [(1, None, 5)]),
+        ("slice(array(1, 2, 3, 4), 2, 2), slice(array(1), 2, 64)", [([2, 3], [])]),
+        ("size(array(1)), size(cast(null as array<int>))", [(1, -1)]),
+        ("floor(2.5D), ceil(2.5D)", [(2, 3)]),
+        ("map_contains_key(map('a', 1), 'a'), map_contains_key(map('a', 1), 'b')", [(True, False)]),
+        ("exists(array(1, 2), e -> e > 1), exists(array(1), e -> e > 1)", [(True, False)]),
+        (
+            "exists(array(1, null), e -> e > 1), exists(cast(array() as array<int>), e -> e > 1), "
+            "exists(cast(null as array<int>), e -> e > 1), exists(array(null, 2), e -> e > 1)",
+            [(None, False, None, True)],
+        ),
+        (
+            "forall(array(2, null), e -> e > 1), forall(cast(array() as array<int>), e -> e > 1), "
+            "forall(cast(null as array<int>), e -> e > 1), forall(array(null, 1), e -> e > 1)",
+            [(None, True, None, False)],
+        ),
     ],
 )
 def test_an_expression(spark: str, expected: list[tuple[object, ...]]) -> None:
@@ -49,6 +68,46 @@ def test_aggregates() -> None:
     )
     assert ask(f"select {asked} from {values}") == [(1, 1, None, 2, True)]
     assert ask("select max_by(b, a) from (values (1, 3), (2, null)) as t (a, b)") == [(None,)]
+
+
+def test_a_list_of_nothing_is_empty() -> None:
+    values = "(values (1, 'x'), (null, 'x'), (2, 'y')) as t (a, b)"
+    asked = "collect_list(a), collect_list(a) filter (where b = 'z')"
+    assert ask(f"select {asked} from {values}") == [([1, 2], [])]
+    assert ask(f"select sort_array(collect_set(a)) from {values} where b = 'z'") == [([],)]
+    over = "collect_list(a) filter (where a > 1) over (partition by b)"
+    assert ask(f"select b, {over} from {values} order by b, a") == [
+        ("x", []),
+        ("x", []),
+        ("y", [2]),
+    ]
+
+
+def test_a_file_of_parquet_is_a_relation(tmp_path: Path) -> None:
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    for number in (1, 2):
+        pq.write_table(pa.table({"n": [number]}), folder / f"{number}.parquet")
+    assert ask(f"select n from parquet.`{folder}` order by n") == [(1,), (2,)]
+    assert ask(f"select t.n from parquet.`{folder}/2.parquet` as t") == [(2,)]
+
+
+def test_the_calls_of_a_model_and_the_model_on_their_answers() -> None:
+    model = """
+        with of_the_slice as (select 1 as call_id, 0 as slice_index),
+        made as (
+            select made.call_id, made.outcome
+            from call_plugin(table(of_the_slice) partition by slice_index) as made
+        )
+        select * from made
+    """
+    calls = calls_in_duckdb(model)
+    assert calls is not None
+    assert duckdb.sql(calls).fetchall() == [(1, 0)]
+    answers = "(select 1 as call_id, 'x' as outcome)"
+    answered = to_duckdb(with_answers(model)).replace(ANSWERS, answers)
+    assert duckdb.sql(answered).fetchall() == [(1, "x")]
+    assert calls_in_duckdb("select 1") is None
 
 
 def test_a_percentile_is_one_of_the_values() -> None:

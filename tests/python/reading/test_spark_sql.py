@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from spark_support import spark_of
 
 from moldau.errors import MoldauError
 from moldau.reading.spark import ask_spark
@@ -13,11 +14,11 @@ from moldau.sessions.session import Session
 
 @pytest.fixture(scope="module")
 def asked(session: Session) -> Session:
-    session.spark.udf.register("own", lambda: "called")
-    session.spark.sql("create or replace view run.ones as select 1 as one")
+    spark_of(session).udf.register("own", lambda: "called")
+    spark_of(session).sql("create or replace view run.ones as select 1 as one")
     folder = session.warehouse / "_moldau" / "run" / "asked"
-    session.spark.table("run.ones").write.mode("overwrite").parquet(str(folder))
-    session.spark.sql(f"create or replace view run.listed as select * from parquet.`{folder}`")
+    spark_of(session).table("run.ones").write.mode("overwrite").parquet(str(folder))
+    spark_of(session).sql(f"create or replace view run.listed as select * from parquet.`{folder}`")
     return session
 
 
@@ -81,7 +82,7 @@ def test_what_does_more_than_read_is_refused(
     assert "\n" not in str(refused.value)
     assert capfd.readouterr().err == "", "the one line is told by the command line"
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
-    assert asked.spark._jvm.java.lang.System.getProperty("moldau.leak") is None  # type: ignore[union-attr]
+    assert spark_of(asked)._jvm.java.lang.System.getProperty("moldau.leak") is None  # type: ignore[union-attr]
     assert asked.sql("select * from seeds.metric_names order by all") == before
 
 
@@ -125,9 +126,9 @@ def test_what_only_reads_is_answered(asked: Session, query: str) -> None:
 
 def test_a_query_has_the_settings_that_a_session_begins_with(asked: Session) -> None:
     """Whatever else the session that `moldau exec` shares with it was set to."""
-    asked.spark.conf.set("spark.sql.caseSensitive", "true")
+    spark_of(asked).conf.set("spark.sql.caseSensitive", "true")
     try:
         assert ask(asked, "select A from (select 1 as a)") == [(1,)]
     finally:
-        asked.spark.conf.unset("spark.sql.caseSensitive")
+        spark_of(asked).conf.unset("spark.sql.caseSensitive")
     assert ask(asked, "select 1 / 0") == [(None,)], "as the models have it"

@@ -14,8 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 from request_support import DUE, HANDLED, RULE_SETS, deletion, heartbeat, join, push, schema_of
 from request_support import Group as Asked
-from spark_support import frame_of, put_list, with_clusters
+from spark_support import change, frame_of, in_spark, put_list, spark_of, with_clusters
 
+from moldau.engine.dbt import dbt
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
 
@@ -112,7 +113,7 @@ def ask_the_models(session: Session) -> dict[Situation, Taken]:
         for row in opened.sql("select * from state.groups where cluster_id like 'races-%'")
     }
     for table in ("state.groups", "history.plugin_calls", "decisions.group_sweeps"):
-        opened.spark.sql(f"delete from {table} where cluster_id like 'races-%'")  # no run was told
+        change(opened, f"delete from {table} where cluster_id like 'races-%'")  # no run was told
     return {s: Taken(after[key], *reasons.get(key, ("", False))) for key, s in placed.items()}
 
 
@@ -122,7 +123,7 @@ Reasons = dict[tuple[str, str], tuple[str, bool]]
 
 def _requests(session: Session, placed: Placed) -> Reasons:
     run = Run("00000001-requests", "requests", _clusters(placed), AT_MS)
-    open_run(session, run)
+    open_run(in_spark(session), run)
     session.make_views(HANDLED, "int_groups__plugin_calls_made")
     asked = {key: _asked(s, key[1]) for key, s in placed.items() if s.step in REQUESTS}
     _put_requests(session, asked)
@@ -163,7 +164,7 @@ def _requests(session: Session, placed: Placed) -> Reasons:
 
 def _cycle(session: Session, placed: Placed) -> Reasons:
     run = Run("00000002-cycle", "cycle", _clusters(placed), AT_MS)
-    open_run(session, run)
+    open_run(in_spark(session), run)
     views = ("cleanup_eligibility_reasoned", "group_sweeps_reasoned", "plugin_calls_made")
     session.make_views(*(f"int_groups__{name}" for name in views))
     keyed: dict[str, list[dict[str, Any]]] = {name: [] for name in STEPS}
@@ -203,7 +204,7 @@ def _cycle(session: Session, placed: Placed) -> Reasons:
 
 def _run(session: Session, *models: str) -> None:
     """These models only: the lists that they read are as they were put."""
-    session.dbt("run", "--select", *models)
+    dbt("run", "--select", *models, warehouse=session.warehouse)
 
 
 def _clusters(placed: Placed) -> list[str]:
@@ -239,9 +240,8 @@ def _put_requests(session: Session, asked: dict[tuple[str, str], dict[str, Any]]
 def _insert(
     session: Session, table: str, kinds: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
-    session.register([table])
     frame_of(session, kinds, rows).createOrReplaceTempView("races")
-    session.spark.sql(f"insert into {table} by name select * from races")
+    spark_of(session).sql(f"insert into {table} by name select * from races")
 
 
 def _call(row: Any, run: Run, call_id: str, epoch: int) -> dict[str, Any]:

@@ -12,7 +12,14 @@ from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import dying_at, fold_records, rows, while_called, with_clusters
+from spark_support import (
+    change,
+    dying_at,
+    fold_records,
+    rows,
+    while_called,
+    with_clusters,
+)
 
 from moldau.engine.literals import literal
 from moldau.runs.decide import decide, finish_interrupted_runs
@@ -102,7 +109,8 @@ def told_of(session: Session, cluster: str, run: Run) -> Told:
 
 def move(session: Session) -> None:
     """One is pushed to again, one joined, one deleted, one converted; in every cluster."""
-    session.spark.sql(
+    change(
+        session,
         f"""
         update state.groups set
             stored_description_topology_epoch =
@@ -114,7 +122,7 @@ def move(session: Session) -> None:
             is_deleted = group_id = 'wait-gone',
             deleted_by = if(group_id = 'wait-gone', 'broker', deleted_by)
         where cluster_id in {tuple(RULE_SETS)} and group_id like 'wait-%'
-        """
+        """,
     )
 
 
@@ -266,15 +274,16 @@ def test_a_group_that_was_revived_drops_out_at_the_barrier(
 
     def another_writer(point: str) -> None:
         if point == "after_decide":
-            for group, change in (
+            for group, changed in (
                 ("gone", "group_state = 'DEAD', is_deleted = true"),
                 ("revived", "group_state = 'STABLE'"),
                 ("unstored", "stored_description_topology_epoch = -1"),
                 ("classic", "group_type = 'classic'"),
             ):
-                session.spark.sql(
-                    f"update state.groups set {change} "
-                    f"where cluster_id = 'dropped' and group_id = '{group}'"
+                change(
+                    session,
+                    f"update state.groups set {changed} "
+                    f"where cluster_id = 'dropped' and group_id = '{group}'",
                 )
 
     monkeypatch.setattr("moldau.runs.decide.die_at", another_writer)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, rows, with_clusters
+from spark_support import dicts, fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run, read_notes
@@ -61,8 +61,8 @@ def test_the_row_of_an_idle_run(quiet: Session, kind: str, counts: dict[str, int
     run = idle(quiet, kind, at_ms=AT_MS + 1)
     assert run is not None
     assert int(run.run_id[:8]) == int(last[:8]) + 1
-    [row] = quiet.sql(f"select * from state.runs where run_id = '{run.run_id}'")
-    told = row.asDict()
+    [told] = dicts(quiet, f"select * from state.runs where run_id = '{run.run_id}'")
+    told["counts"] = dict(told["counts"])
     assert told.pop("started_at_ms") <= told.pop("finished_at_ms")
     assert told == {
         "run_id": f"{run.run_id[:8]}-{kind}",

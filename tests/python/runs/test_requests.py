@@ -12,9 +12,11 @@ from log_support import Log
 from spark_support import (
     Killed,
     Record,
+    change,
     dying_at,
     fold_records,
     fresh,
+    in_spark,
     mart,
     rows,
     statements,
@@ -22,6 +24,7 @@ from spark_support import (
     with_clusters,
 )
 
+from moldau.engine.dbt import dbt
 from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide, finish_interrupted_runs
@@ -226,13 +229,15 @@ def run(charged: Session, folder: Path, before: Run) -> Run:
     waiting = [folder / cluster / "wait-raced" for cluster in RULE_SETS]
 
     def fence_and_clear() -> None:
-        charged.spark.sql(
+        change(
+            charged,
             "update state.group_records set is_tombstone = true "
-            "where group_id = 'wait-raced' and record_type = 19 and cluster_id like 'rq-v%'"
+            "where group_id = 'wait-raced' and record_type = 19 and cluster_id like 'rq-v%'",
         )
-        charged.spark.sql(
+        change(
+            charged,
             "update state.groups set stored_description_topology_epoch = -1 "
-            "where cluster_id = 'rq-v3' and group_id = 'wait-raced'"
+            "where cluster_id = 'rq-v3' and group_id = 'wait-raced'",
         )
 
     thread = while_called(waiting, fence_and_clear)
@@ -415,7 +420,7 @@ def test_metrics_count_as_kafka_does(charged: Session, run: Run) -> None:
 
 
 def test_a_request_is_answered_once(charged: Session, run: Run) -> None:
-    with statements(charged) as given:
+    with statements() as given:
         again = decide(charged, "requests", [*RULE_SETS, "rq-broker"], AT_MS, is_dry_run=False)
     assert again.counts == {"decided": 0}
     assert len(given) <= 2  # which clusters there are
@@ -523,10 +528,11 @@ def test_another_writer_that_is_faster_than_a_call(
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
         load(charged, [file], cluster, kind)
 
-    def change(groups: str, to: str) -> None:
-        charged.spark.sql(
+    def move(groups: str, to: str) -> None:
+        change(
+            charged,
             f"update state.groups set {to}, epochs_written_in_run_id = 'another' "
-            f"where cluster_id = '{cluster}' and group_id {groups}"
+            f"where cluster_id = '{cluster}' and group_id {groups}",
         )
 
     rounds = 0
@@ -537,22 +543,27 @@ def test_another_writer_that_is_faster_than_a_call(
             return _run_models(session, *names)
         rounds += 1
         barrier = "mark_requested_descriptions_uncertain"
-        _run_models(session, *sorted(session._helpers(names)))
+        _run_models(session, *sorted(session.engines.spark._helpers(names)))
         if rounds == 1:
-            change("= 'gone-push'", "group_state = 'DEAD', is_deleted = true")
-            change("like 'back-%'", "group_state = 'STABLE'")
-        session.dbt("run", "--select", barrier)
-        change("like 'never-%'", "stored_description_topology_epoch = -1")
+            move("= 'gone-push'", "group_state = 'DEAD', is_deleted = true")
+            move("like 'back-%'", "group_state = 'STABLE'")
+        dbt("run", "--select", barrier, warehouse=session.warehouse)
+        move("like 'never-%'", "stored_description_topology_epoch = -1")
         if rounds == 1:
-            change("like 'moved-%'", "stored_description_topology_epoch = 5")
-            change("= 'moved-push'", "stored_description_topology_epoch = -1")
-            change("= 'cleared-delete'", "stored_description_topology_epoch = -1")
-        session.dbt("run", "--select", *(name for name in names if name != barrier))
-        change("like 'never-%'", "stored_description_topology_epoch = 3")
+            move("like 'moved-%'", "stored_description_topology_epoch = 5")
+            move("= 'moved-push'", "stored_description_topology_epoch = -1")
+            move("= 'cleared-delete'", "stored_description_topology_epoch = -1")
+        dbt(
+            "run",
+            "--select",
+            *(name for name in names if name != barrier),
+            warehouse=session.warehouse,
+        )
+        move("like 'never-%'", "stored_description_topology_epoch = 3")
 
     with monkeypatch.context() as patch:
         patch.setattr(Session, "run_models", beside)
-        decide(charged, "requests", [cluster], AT_MS, is_dry_run=False)
+        decide(in_spark(charged), "requests", [cluster], AT_MS, is_dry_run=False)
     calls = (tmp_path / cluster / "calls.txt").read_text().splitlines()
     assert sorted(calls) == ["moved-delete", "moved-join", "set moved-push 3 ok"]
     told = {key: reason for key, (reason, _) in answers_of(charged, cluster).items()}

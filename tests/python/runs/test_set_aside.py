@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from log_support import Log
-from spark_support import rows, with_clusters
+from spark_support import change, rows, with_clusters
 
 from moldau.cli import moldau
 from moldau.engine.dbt import DbtError
@@ -25,6 +25,7 @@ from moldau.runs.opening import finish_interrupted_work
 from moldau.sessions.run import next_run_id
 from moldau.sessions.session import Session
 from moldau.warehouse.aside import read_aside
+from moldau.warehouse.damage import open_table
 from moldau.warehouse.paths import IDLE, LOADS, RUNS
 
 AT_MS = 1_800_000_000_000
@@ -41,10 +42,11 @@ def aside(session: Session) -> Iterator[Session]:
 @pytest.fixture
 def unfoldable(aside: Session) -> Iterator[None]:
     """A check of this name, which no fold of the group `no` can pass."""
-    aside.spark.sql("alter table state.groups add constraint unfoldable check (group_id <> 'no')")
+    groups = aside.warehouse / "state" / "groups"
+    open_table(groups).alter.add_constraint({"unfoldable": "group_id <> 'no'"})
     yield
-    aside.spark.sql("alter table state.groups drop constraint if exists unfoldable")
-    aside.spark.sql("delete from state.groups where group_id = 'no'")
+    open_table(groups).alter.drop_constraint("unfoldable", raise_if_not_exists=False)
+    change(aside, "delete from state.groups where group_id = 'no'")
 
 
 def file_of(folder: Path, log: Log) -> Path:
@@ -58,7 +60,7 @@ def failing_load(session: Session, folder: Path, partition: int) -> str:
     log = Log(partition)
     log.streams("no", stored=3)
     log.commit("no")
-    with pytest.raises(DbtError, match="unfoldable"):
+    with pytest.raises(DbtError, match=r"fold_groups: .* 1 rows failed validation check"):
         load(session, [file_of(folder, log)], "aside", "records")
     finish_interrupted_work(session)
     return session.set_aside.pop().run_id
@@ -75,7 +77,7 @@ def test_a_load_that_cannot_be_finished_is_set_aside_until_somebody_decides(
 ) -> None:
     run_id = failing_load(aside, tmp_path, partition=1)
     [entry] = read_aside(aside.warehouse)
-    assert (entry.run_id, "unfoldable" in entry.reason) == (run_id, True)
+    assert (entry.run_id, "1 rows failed validation check" in entry.reason) == (run_id, True)
     for verb in ("status", "doctor"):
         assert f"`moldau load --retry {run_id}` or `--drop {run_id}`" in said(aside, verb)
     of_run = f"from state.runs where run_id = '{run_id}'"
@@ -88,11 +90,11 @@ def test_a_load_that_cannot_be_finished_is_set_aside_until_somebody_decides(
     other.streams("yes", stored=4)
     assert load(aside, [file_of(tmp_path, other)], "aside", "records").run_id > run_id
     assert decide(aside, "cycle", ["aside"], AT_MS, is_dry_run=True).counts["decided"] == 1
-    with pytest.raises(MoldauError, match=r"cannot be finished now either .* unfoldable"):
+    with pytest.raises(MoldauError, match=r"cannot be finished now either .* failed validation"):
         retry(aside, run_id)
     [entry] = read_aside(aside.warehouse)
     assert entry.run_id > run_id
-    aside.spark.sql("alter table state.groups drop constraint unfoldable")
+    open_table(aside.warehouse / "state" / "groups").alter.drop_constraint("unfoldable")
     finished = retry(aside, entry.run_id)
     assert (finished.rows_new, finished.rows_already_there) == (2, 0)
     assert read_aside(aside.warehouse) == [] == read_status(aside.warehouse).set_aside
@@ -113,7 +115,7 @@ def test_what_is_dropped_can_be_loaded_again(aside: Session, tmp_path: Path) -> 
         drop(aside, "7")
     drop(aside, run_id)
     assert read_aside(aside.warehouse) == []
-    aside.spark.sql("alter table state.groups drop constraint unfoldable")
+    open_table(aside.warehouse / "state" / "groups").alter.drop_constraint("unfoldable")
     again = load(aside, [tmp_path / "records.jsonl"], "aside", "records")
     assert (again.rows_new, again.rows_already_there) == (2, 0)
 
@@ -151,7 +153,7 @@ def test_a_note_that_is_not_understood_stops_nobody(
         retry(aside, "00000000-load")
     for entry in found:
         drop(aside, entry.run_id)
-    aside.spark.sql("delete from state.runs where run_id < '00000001'")
+    change(aside, "delete from state.runs where run_id < '00000001'")
 
 
 def test_what_no_command_named_is_set_aside_without_a_number(aside: Session) -> None:

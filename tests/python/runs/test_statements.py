@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import commits, fold_records, rows, statements, with_clusters, writes
+from spark_support import commits, fold_records, in_spark, rows, statements, with_clusters, writes
 
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
-from moldau.sessions.session import Session
+from moldau.sessions.session import Engines, Session
 
 AT_MS = 1_800_000_000_000
 DAY_MS = 86_400_000
@@ -93,23 +93,26 @@ def test_a_run_that_finds_nothing_due_writes_its_row(clusters: Session) -> None:
     assert cycles_counted(clusters) == before + 1, "case 127: also when nothing is eligible"
 
 
-def test_verbs_cost_few_commits_and_statements(session: Session) -> None:
+@pytest.mark.parametrize("engine", ["auto", "spark"])
+def test_verbs_cost_few_commits_and_statements(session: Session, engine: str) -> None:
     """In a session whose views are made; the bounds are those of the issue, what is is less."""
     west = SAMPLES / "west"
-    load(session, [west / "__consumer_offsets.jsonl"], "counted", "records")
+    counted = f"counted {engine}"
+    session = in_spark(session) if engine == "spark" else session
+    load(session, [west / "__consumer_offsets.jsonl"], counted, "records")
     for kind in ("cycle", "sweep"):
-        decide(session, kind, ["counted"], AT_MS, is_dry_run=True)
+        decide(session, kind, [counted], AT_MS, is_dry_run=True)
     told = {}
     verbs: dict[str, Callable[[], object]] = {
         "load": lambda: load(
-            session, [west / "__consumer_offsets.later.jsonl"], "counted", "records"
+            session, [west / "__consumer_offsets.later.jsonl"], counted, "records"
         ),
-        "cycle": lambda: decide(session, "cycle", ["counted"], AT_MS + DAY_MS, is_dry_run=True),
-        "sweep": lambda: decide(session, "sweep", ["counted"], AT_MS + DAY_MS, is_dry_run=True),
+        "cycle": lambda: decide(session, "cycle", [counted], AT_MS + DAY_MS, is_dry_run=True),
+        "sweep": lambda: decide(session, "sweep", [counted], AT_MS + DAY_MS, is_dry_run=True),
     }
     for name, verb in verbs.items():
         before = commits(session.warehouse)
-        with statements(session) as given:
+        with statements() as given:
             verb()
         told[name] = (commits(session.warehouse) - before, len(given))
     bounds = {"load": (6, 35), "cycle": (3, 30), "sweep": (4, 35)}
@@ -149,7 +152,7 @@ def test_requests_cost_as_many_statements_for_one_as_for_many(
             file = tmp_path / f"{turn}.jsonl"
             file.write_text("".join(json.dumps(line) + "\n" for line in lines))
             load(session, [file], cluster, kind)
-        with statements(session) as given:
+        with statements() as given:
             counts = decide(session, "requests", [cluster], AT_MS, is_dry_run=False).counts
         assert counts["sets_success"] == groups**2
         told.append(len(given))
@@ -166,7 +169,8 @@ def test_a_load_that_changes_no_state_writes_its_rows_without_spark(
     heartbeats.write_text(json.dumps(place | {"key_base64": "AA==", "value_base64": None}))
     load(session, [group_records], "brought twice", "records")
     before = commits(session.warehouse)
-    apart = dataclasses.replace(session, start_spark=lambda: pytest.fail("Spark was started"))
+    engines = Engines(session.warehouse, lambda: pytest.fail("Spark was started"))
+    apart = in_spark(dataclasses.replace(session, engines=engines))
     assert load(apart, [group_records], "brought twice", "records").rows_new == 0
     assert commits(session.warehouse) - before == 1
     assert load(apart, [heartbeats], "brought twice", "records").rows_new > 0

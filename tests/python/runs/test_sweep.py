@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import dying_at, fold_records, rows, with_clusters
+from spark_support import change, dying_at, fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.sessions.session import Session
@@ -144,9 +144,10 @@ def swept(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
 def commit_again(session: Session, point: str) -> None:
     """Another writer: a commit of `saved` comes between decision and sweep."""
     if point == "after_decide":
-        session.spark.sql(
+        change(
+            session,
             "update state.group_offsets set commit_log_offset = 7, committed_offset = 8 "
-            "where cluster_id = 'saved' and group_id = 'g'"
+            "where cluster_id = 'saved' and group_id = 'g'",
         )
 
 

@@ -44,6 +44,7 @@ class Watching:
             "PYTHONPATH": os.pathsep.join(sys.path),
             "MOLDAU_DRIVER_MEMORY": "1g",
             "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
+            "MOLDAU_ENGINE": "spark",  # a JVM that dies is part of the story
         }
         program = [sys.executable, "-c", "from moldau.cli import main; main()"]
         paths = ["--config", str(folder / "moldau.yml"), "--warehouse", str(self.warehouse)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from spark_support import fold_records, read_capture, rows, with_clusters
+from spark_support import fold_records, read_capture, rows, spark_of, with_clusters
 
-from moldau.engine.dbt import DbtError
+from moldau.engine.dbt import DbtError, dbt
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.sessions.run import next_run_id
@@ -66,15 +66,15 @@ def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_come
     with monkeypatch.context() as patch:  # before the journal tells of it
         patch.setattr(Session, "run_models", run_without_the_last)
         decide_until(monkeypatch, "moldau.runs.decide._decided", session, "interrupted")
-    session.spark.sql("drop view run.parameters")
+    spark_of(session).sql("drop view if exists run.parameters")
     with pytest.raises(DbtError, match="has not ended in this warehouse"):
-        session.dbt("run", "--select", "stg_run__slice")
+        dbt("run", "--select", "stg_run__slice", warehouse=session.warehouse)
     finish_interrupted_runs(session)
     recorded = "from history.decision_changes where cluster_id = 'interrupted'"
     assert rows(session, f"select subject, reason_code {recorded}") == [("cleanup g", "NO_PLUGIN")]
     shown = "from marts.decisions where cluster_id = 'interrupted'"
     assert rows(session, f"select count(*) {shown}") == [(1,)]
-    session.dbt("run", "--select", "stg_run__slice")
+    dbt("run", "--select", "stg_run__slice", warehouse=session.warehouse)
 
 
 def test_a_killed_run_ends_under_the_rule_set_that_it_decided_under(
@@ -112,10 +112,10 @@ def test_lost_seeds_are_filled_again(session: Session) -> None:
     name, count = "seeds.rule_sets", "select count(*) from seeds.rule_sets"
     before = rows(session, count)
     assert before != [(0,)]
-    session.spark.sql(f"drop table {name}")
+    spark_of(session).sql(f"drop table {name}")
     shutil.rmtree(session.warehouse / name.replace(".", "/"))
     made = create(session.warehouse)
     assert [table.full_name for table in made] == [name]
-    register(session.spark, session.warehouse, [name])
+    register(spark_of(session), session.warehouse, [name])
     seed(session.warehouse)
     assert rows(session, count) == before

@@ -37,6 +37,7 @@ def read(folder: Path, text: str) -> Settings:
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("MOLDAU_WAREHOUSE", raising=False)
+    monkeypatch.delenv("MOLDAU_ENGINE", raising=False)
     monkeypatch.chdir(tmp_path)
 
 
@@ -55,6 +56,15 @@ def test_without_a_file_every_default_holds() -> None:
     assert east.offsets_retention_check_interval_ms == 600_000
     assert not east.has_plugin
     assert settings.entry("producers", "any").metadata_evict_ms == 300_000
+
+
+def test_the_environment_names_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings(None, None).engine == "auto"
+    monkeypatch.setenv("MOLDAU_ENGINE", "spark")
+    assert load_settings(None, None).engine == "spark"
+    monkeypatch.setenv("MOLDAU_ENGINE", "flink")
+    with pytest.raises(MoldauError, match="MOLDAU_ENGINE is 'flink'; allowed is auto or spark"):
+        load_settings(None, None)
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:

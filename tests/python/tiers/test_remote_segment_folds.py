@@ -36,6 +36,7 @@ from tier_support import (
 
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
+from moldau.warehouse.contracts import tables
 
 SEEDS = range(150)
 WRITTEN = "cluster_id like 'segments %' or cluster_id like 'short %'"
@@ -136,7 +137,7 @@ def decide_once(session: Session, clusters: Sequence[str]) -> None:
     ],
 )
 def test_the_order_of_loads_changes_nothing(folded: Session, table: str) -> None:
-    hidden = [name for name in RUN_COLUMNS if name in folded.spark.table(table).columns]
+    hidden = [name for name in RUN_COLUMNS if name in {c.name for c in tables()[table].columns}]
     found = contents(folded, table, hidden, WRITTEN)
     assert len(found) == len(ways([])) + 3
     for cluster, several in found.items():
@@ -169,7 +170,11 @@ def test_segments_are_as_kafkas_metadata_has_them(folded: Session) -> None:
         "leader_epochs from state.remote_segments where cluster_id = 'segments at once'",
     )
     told = {
-        (*row[:-2], None if row[-2] is None else bytes(row[-2]), tuple(map(tuple, row[-1])))
+        (
+            *row[:-2],
+            None if row[-2] is None else bytes(row[-2]),
+            tuple(tuple(epoch.values()) for epoch in row[-1]),
+        )
         for row in found
     }
     assert told == expected

@@ -16,6 +16,7 @@ from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.runs.idle import idle_run
 from moldau.runs.what_if import what_if
 from moldau.sessions.session import Session
+from moldau.warehouse.contracts import tables
 
 
 def lag(session: Session, cluster: str, topic: str) -> tuple[Any, ...] | None:
@@ -162,7 +163,7 @@ def test_a_run_that_was_killed_before_it_recorded_ends_as_an_undisturbed_one(
 ) -> None:
     hidden = ["run_id", "changed_in_run_id", "measured_at"]
     for table in ("decisions.upload_candidates", "decisions.delete_candidates", "history.tier_lag"):
-        without = [name for name in hidden if name in runs.spark.table(table).columns]
+        without = [name for name in hidden if name in {c.name for c in tables()[table].columns}]
         found = contents(runs, table, without, "cluster_id in ('killed', 'whole')")
         assert found["killed"] == found["whole"] != [], table
     changes = "select count(*) from history.decision_changes where cluster_id ="

@@ -13,6 +13,7 @@ AT_MS = 1_800_000_000_000
 def test_every_data_test_of_tiers_passes(session: Session) -> None:
     folders = ("marts", "intermediate", "state")
     tests = (f"test_type:data,path:models/{folder}/tiers" for folder in folders)
+    make_all_views(session, "models/staging")
     make_all_views(session, "models/intermediate/tiers")
     marts = sorted(file.stem for file in (ROOT / "models" / "marts" / "tiers").glob("*.sql"))
     with published(session, marts, AT_MS):

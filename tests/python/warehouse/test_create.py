@@ -10,8 +10,10 @@ from typing import Any
 import polars
 import pytest
 from deltalake import DeltaTable
+from spark_support import spark_of
 
 import moldau
+from moldau.engine.dbt import dbt
 from moldau.engine.spark import start
 from moldau.errors import MoldauError
 from moldau.sessions.rows import append_row
@@ -58,10 +60,10 @@ def test_a_row_that_breaks_the_contract_is_refused(
     row = GROUP | {column: value}
     selected = ", ".join(f"{expression} as {name}" for name, expression in row.items())
     count = "select count(*) from state.groups"
-    before = session.sql(count)
+    before = spark_of(session).sql(count).collect()
     with pytest.raises(Exception, match=f"(?i){constraint}"):
-        session.spark.sql(f"insert into state.groups by name select {selected}")
-    assert session.sql(count) == before
+        spark_of(session).sql(f"insert into state.groups by name select {selected}")
+    assert spark_of(session).sql(count).collect() == before
 
 
 def test_every_reader_finds_what_the_contracts_say(session: Session, tmp_path: Path) -> None:
@@ -70,12 +72,12 @@ def test_every_reader_finds_what_the_contracts_say(session: Session, tmp_path: P
         name, folder = table.full_name, tmp_path / table.database / table.name
         told = [(c.name, plain(c.data_type), c.is_nullable, c.description) for c in table.columns]
         place = f"delta.`{folder}`"
-        of_spark = session.spark.table(place).schema
+        of_spark = spark_of(session).table(place).schema
         assert told == [
             (f.name, f.dataType.simpleString(), f.nullable, f.metadata.get("comment", ""))
             for f in of_spark
         ], name
-        [detail] = session.sql(f"describe detail {place}")
+        [detail] = spark_of(session).sql(f"describe detail {place}").collect()
         assert detail.description == table.description
         for check_name, check in table.checks.items():
             assert detail.properties[f"delta.constraints.{check_name}"] == check, name
@@ -123,11 +125,16 @@ _OF_POLARS = {
 
 def test_look_up_tables_hold_what_dbt_seed_writes(session: Session) -> None:
     names = [name for name in tables() if name.startswith("seeds.")]
-    written = {name: sorted(map(str, session.sql(f"select * from {name}"))) for name in names}
+    written = {
+        name: sorted(map(str, spark_of(session).sql(f"select * from {name}").collect()))
+        for name in names
+    }
     assert all(written.values())
-    session.dbt("seed")
+    spark_of(session)
+    dbt("seed", warehouse=session.warehouse)
     assert written == {
-        name: sorted(map(str, session.sql(f"select * from {name}"))) for name in names
+        name: sorted(map(str, spark_of(session).sql(f"select * from {name}").collect()))
+        for name in names
     }
 
 
@@ -135,24 +142,25 @@ def test_spark_can_turn_deletion_vectors_on(session: Session, tmp_path: Path) ->
     create(tmp_path)
     place = f"delta.`{tmp_path / 'state' / 'runs'}`"
     append_row(tmp_path, row_of(Run("00000001-cycle", "cycle", ["east"], 1)))
-    session.spark.sql(
+    spark_of(session).sql(
         f"alter table {place} set tblproperties ('delta.enableDeletionVectors' = 'true')"
     )
-    session.spark.sql(f"update {place} set kind = 'sweep'")
+    spark_of(session).sql(f"update {place} set kind = 'sweep'")
     (tmp_path / SCHEMA).unlink()
     create(tmp_path)
     with pytest.raises(Exception, match=r"(?i)status_is_known"):
-        session.spark.sql(f"update {place} set status = 'odd'")
-    assert [row.kind for row in session.sql(f"select * from {place}")] == ["sweep"]
+        spark_of(session).sql(f"update {place} set status = 'odd'")
+    [kept] = spark_of(session).sql(f"select * from {place}").collect()
+    assert kept.kind == "sweep"
 
 
 def test_a_check_of_an_earlier_version_is_dropped(session: Session) -> None:
     """It would refuse what this version takes, and stop the warehouse for good."""
     of_before = "alter table state.groups add constraint of_before check (log_offset is not null)"
-    session.spark.sql(of_before)
+    spark_of(session).sql(of_before)
     (session.warehouse / SCHEMA).unlink()
     create(session.warehouse)
-    shown = {row.key for row in session.sql("show tblproperties state.groups")}
+    shown = {row.key for row in spark_of(session).sql("show tblproperties state.groups").collect()}
     assert "delta.constraints.of_before" not in shown
     assert "delta.constraints.dead_iff_deleted" in shown
 

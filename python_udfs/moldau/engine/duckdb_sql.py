@@ -1,7 +1,7 @@
 """Spark SQL as DuckDB reads it: sqlglot's translation, and what that leaves out.
 
-What is translated is moldau's own: the compiled SQL of marts and of the views that they read. A
-test holds every mart's rows to Spark's.
+What is translated is moldau's own: dbt's compiled SQL of marts, and of the models that a run on
+small tables writes. Tests hold every mart's rows, and what runs write, to Spark's.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ from typing import Any
 # functions of Spark that neither sqlglot nor DuckDB knows
 MACROS = (
     "create macro timestamp_millis(x) as make_timestamptz(try_cast(x::hugeint * 1000 as bigint))",
+    "create macro size(l) as coalesce(len(l), -1)",
     "create macro get(l, i) as l[i + 1]",
     "create macro array_repeat(element, times) as list_transform(range(times), lambda i: element)",
     "create macro conv(number, from_base, to_base) as try_cast('0x' || number as bigint)::varchar",
     "create macro try_to_binary(text, format) as try(from_base64(text))",
     # of the first or the last piece
     "create macro substring_index(text, separator, piece) as string_split(text, separator)[piece]",
+    # null where no element decides, and one is null
+    "create macro any_true(l) as case when l is null then null when list_contains(l, true) then "
+    "true when list_aggregate(l, 'count') < len(l) then null else false end",
+    "create macro all_true(l) as case when l is null then null when list_contains(l, false) then "
+    "false when list_aggregate(l, 'count') < len(l) then null else true end",
     "create macro safe_add(a, b) as try(a + b)",
     "create macro safe_subtract(a, b) as try(a - b)",
 )
@@ -34,6 +40,43 @@ def to_duckdb(spark_sql: str) -> str:
         return str(_translated(tree).sql("duckdb"))
     except SqlglotError as error:
         raise ValueError(str(error)) from None
+
+
+ANSWERS = "run.plugin_answers"  # what plugins answered, in the place of `call_plugin`
+_CALL = re.compile(r"call_plugin\(\s*table\((\w+)\) partition by slice_index\s*\)")
+
+
+def with_answers(spark_sql: str) -> str:
+    """A model's query, in which what plugins answered stands in the place of their calls."""
+    return _CALL.sub(ANSWERS, spark_sql)
+
+
+def calls_in_duckdb(spark_sql: str) -> str | None:
+    """The calls that a model makes; None = it calls no plugin."""
+    import sqlglot
+
+    found = _CALL.search(spark_sql)
+    if found is None:
+        return None
+    tree = sqlglot.parse_one(with_answers(spark_sql), read="spark")
+    calls = sqlglot.select("*").from_(found[1])
+    calls.set("with_", tree.args["with_"])
+    return str(_translated(calls).sql("duckdb"))
+
+
+_CONDITIONS = ("delete_when", "matched_condition", "insert_when", "works_when")
+
+
+def writing_in_duckdb(writing: dict[str, Any]) -> dict[str, Any]:
+    """How a model writes, its conditions and expressions translated."""
+
+    def expression(sql: Any) -> Any:
+        return to_duckdb(f"select {sql}").removeprefix("SELECT ") if sql is not False else False
+
+    found = {k: expression(v) if k in _CONDITIONS else v for k, v in writing.items()}
+    if isinstance(updated := writing.get("update_set"), dict):
+        found["update_set"] = {column: expression(sql) for column, sql in updated.items()}
+    return found
 
 
 def _translated(tree: Any) -> Any:
@@ -130,10 +173,29 @@ def _by_name(node: Any) -> Any:
 def _forall(node: Any) -> Any:
     """`forall(list, element -> …)`, true of an empty list."""
     elements, function = node.expressions
-    return _sql(
-        "coalesce(list_bool_and(list_transform(list_, function_)), true)",
-        list_=elements,
-        function_=function,
+    return _sql("all_true(list_transform(list_, f_))", list_=elements, f_=function)
+
+
+def _exists(node: Any) -> Any:
+    """`exists(list, element -> …)`, of which sqlglot leaves out the function."""
+    from sqlglot import exp
+
+    function = node.args.get("expression")
+    if not isinstance(function, exp.Lambda):
+        return node
+    return _sql("any_true(list_transform(list_, f_))", list_=node.this, f_=function)
+
+
+def _file(node: Any) -> Any:
+    """parquet.`path`: the rows of a file or folder."""
+    from sqlglot import exp
+
+    if node.db != "parquet":
+        return node
+    path = node.name if node.name.endswith(".parquet") else f"{node.name}/*.parquet"
+    return exp.Table(
+        this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(path)]),
+        alias=node.args.get("alias"),
     )
 
 
@@ -176,6 +238,39 @@ def _percentile(node: Any) -> Any:
     return _sql("quantile_disc(value_, share_)", value_=node.this, share_=node.args["quantile"])
 
 
+def _slice(node: Any) -> Any:
+    """`slice(list, first, length)`: DuckDB's has the last in the place of the length."""
+    return _sql(
+        "list_slice(list_, first_, first_ + length_ - 1)",
+        list_=node.this,
+        first_=node.args["start"],
+        length_=node.args["end"],
+    )
+
+
+def _has_key(node: Any) -> Any:
+    return _sql("list_contains(map_keys(map_), key_)", map_=node.this, key_=node.args["key"])
+
+
+def _whole(node: Any) -> Any:
+    """Spark's floor and ceil are whole numbers; DuckDB's are doubles."""
+    from sqlglot import exp
+
+    return exp.Cast(this=node.copy(), to=exp.DataType.build("bigint"))
+
+
+def _list(node: Any) -> Any:
+    """A list of nothing is empty; DuckDB has none, then."""
+    from sqlglot import exp
+
+    inner = node.this if isinstance(node, exp.Filter | exp.Window) else node
+    inner = inner.this if isinstance(inner, exp.Filter) else inner
+    is_outermost = not isinstance(node.parent, exp.Filter | exp.Window)
+    if is_outermost and isinstance(inner, exp.ArrayAgg | exp.ArrayUniqueAgg):
+        return exp.Coalesce(this=node.copy(), expressions=[exp.Array()])
+    return node
+
+
 def _filtered(node: Any) -> Any:
     """A sum that is null where it is past the largest bigint."""
     if node.this.name.lower() == "try_sum":
@@ -184,7 +279,7 @@ def _filtered(node: Any) -> Any:
         total = node.copy()
         total.set("this", exp.Sum(this=node.this.expressions[0].copy()))
         return exp.TryCast(this=total, to=exp.DataType.build("bigint"))
-    return node
+    return _list(node)
 
 
 def _renamed(name: str) -> Callable[[Any], Any]:
@@ -224,7 +319,17 @@ _BY_KIND: dict[str, Callable[[Any], Any]] = {
     "anonymous": _by_name,
     "approxquantile": _percentile,
     "fromjson": _from_json,
+    "arrayagg": _list,
+    "arrayuniqueagg": _list,
+    "arraysize": _renamed("size"),
+    "arrayslice": _slice,
+    "ceil": _whole,
+    "exists": _exists,
     "filter": _filtered,
+    "floor": _whole,
+    "mapcontainskey": _has_key,
+    "window": _list,
+    "table": _file,
     "reduce": _finished,
     # of the row with the largest, also where it is null there
     "argmax": _renamed("arg_max_null"),

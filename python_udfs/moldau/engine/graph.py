@@ -1,0 +1,193 @@
+"""The project as dbt compiles it: models, what they read, and their SQL for Spark and for DuckDB.
+
+Compiled once for each version of the project and kept in the user's cache, so that neither a verb
+that reads nor a run on small tables waits for dbt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from moldau.project import ROOT
+
+HELPERS = ("view", "run_list")  # materializations that hold no state
+# how `merge_into` writes: macros/materializations/merge_into.sql
+_WRITING = (
+    "write", "unique_key", "delete_when", "matched_condition", "update_set", "insert_when",
+    "works_on", "works_when", "skips_no_rows", "in_slices_of",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Node:
+    """A model, seed or source. `relation`: schema.name that its readers name.
+
+    `table`: where the rows of a model go; `writing`: how. `duckdb_sql`: its query on DuckDB.
+    `calls_sql`: of a model that calls plugins, the calls; the answers it reads from ANSWERS.
+    """
+
+    key: str
+    name: str
+    relation: str
+    table: str
+    materialized: str = ""
+    tags: tuple[str, ...] = ()
+    meta: dict[str, Any] = field(default_factory=dict, hash=False)
+    writing: dict[str, Any] = field(default_factory=dict, hash=False)
+    parents: tuple[str, ...] = ()
+    sql: str = ""
+    duckdb_sql: str | None = None
+    calls_sql: str | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether it writes decisions; what else a run writes beside them is history."""
+        return self.table.startswith("decisions.")
+
+    @property
+    def is_helper(self) -> bool:
+        return self.materialized in HELPERS
+
+
+@cache
+def graph() -> dict[str, Node]:
+    """Every node by dbt's key, parents first."""
+    found = cached("graph", lambda: [asdict(node) for node in _compile()])
+    nodes = (
+        Node(**{**one, "tags": tuple(one["tags"]), "parents": tuple(one["parents"])})
+        for one in found
+    )
+    return {node.key: node for node in nodes}
+
+
+@cache
+def models() -> dict[str, Node]:
+    """Every model by its name, parents first."""
+    return {node.name: node for node in graph().values() if node.materialized}
+
+
+def models_tagged(tag: str) -> list[Node]:
+    """The models with this tag, parents first."""
+    return [model for model in models().values() if tag in model.tags]
+
+
+def helpers_under(names: Iterable[str]) -> dict[str, Node]:
+    """The views and run lists that these models read, directly or through others, parents first."""
+    found: set[str] = set()
+    waiting = [models()[name] for name in names]
+    while waiting:
+        parents = [graph()[key] for key in waiting.pop().parents]
+        helpers = [node for node in parents if node.is_helper and node.name not in found]
+        waiting += helpers
+        found |= {node.name for node in helpers}
+    return {name: node for name, node in models().items() if name in found}
+
+
+def tables_under(names: Sequence[str]) -> set[str]:
+    """The tables that these models are made from, through any number of views: database.table."""
+    read = [models()[name] for name in names] + list(helpers_under(names).values())
+    parents = [graph()[key] for node in read for key in node.parents]
+    return {
+        node.relation
+        for node in parents
+        if not node.materialized and not node.relation.startswith("run.")
+    }
+
+
+def tables_of(names: Sequence[str]) -> set[str]:
+    """The tables that must be there to make these models: what they write, what they read."""
+    chosen = [models()[name] for name in names] + list(helpers_under(names).values())
+    near = [node for one in chosen for node in (one, *map(graph().__getitem__, one.parents))]
+    written = {node.table for node in near if node.materialized == "merge_into"}
+    return tables_under(names) | written
+
+
+def cached(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives, as JSON, kept for this version of the project."""
+    file = _folder() / name / f"{_digest()}.json"
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError):
+        content = make()
+        with contextlib.suppress(OSError):  # then the next command makes it anew
+            file.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_suffix(f".{os.getpid()}")
+            unfinished.write_text(json.dumps(content))
+            os.replace(unfinished, file)
+        return content
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "moldau"
+
+
+@cache
+def _digest() -> str:
+    """Changes if what is compiled, or how it is translated, does."""
+    files = [ROOT / "dbt_project.yml", Path(__file__), Path(__file__).with_name("duckdb_sql.py")]
+    files += Path(__file__).parent.with_name("reading").glob("views.py")
+    files += [file for folder in ("models", "macros") for file in (ROOT / folder).rglob("*.*")]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        if file.suffix in (".sql", ".yml", ".py"):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _compile() -> list[Node]:
+    from moldau.engine.dbt import compiled_project
+    from moldau.engine.duckdb_sql import (
+        calls_in_duckdb,
+        to_duckdb,
+        with_answers,
+        writing_in_duckdb,
+    )
+
+    with tempfile.TemporaryDirectory() as work:
+        compiled = compiled_project(Path(work))
+    nodes: dict[str, Node] = {}
+
+    def add(key: str) -> None:
+        if key in nodes or key not in compiled:
+            return
+        one = compiled[key]
+        is_model = one.resource_type == "model"
+        parents = [name for name in one.depends_on.nodes if name in compiled] if is_model else []
+        for parent in parents:
+            add(parent)
+        config = one.config
+        relation = f"{one.schema}.{one.alias if is_model else one.name}"
+        writes = is_model and config.materialized == "merge_into"
+        writing = {name: config.get(name) for name in _WRITING} if writes else {}
+        nodes[key] = Node(
+            key,
+            one.name,
+            relation,
+            table=(is_model and config.get("into")) or relation,
+            materialized=config.materialized if is_model else "",
+            tags=tuple(one.tags),
+            meta=dict(config.meta),
+            writing=writing_in_duckdb({k: v for k, v in writing.items() if v is not None}),
+            parents=tuple(parents),
+            sql=one.compiled_code if is_model else "",
+            duckdb_sql=to_duckdb(with_answers(one.compiled_code)) if is_model else None,
+            calls_sql=calls_in_duckdb(one.compiled_code) if is_model else None,
+        )
+
+    for key in sorted(compiled):
+        add(key)
+    return list(nodes.values())
+
+
+if __name__ == "__main__":
+    graph()

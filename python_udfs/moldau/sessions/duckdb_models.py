@@ -1,0 +1,265 @@
+"""Models as DuckDB makes them: the SQL that dbt compiled, on tables that are small.
+
+Planning is all that small tables cost Spark, so here a run takes a tenth of the time and no JVM.
+What is written is what `merge_into` writes (macros/materializations): Delta's library makes the
+commits. The warehouse is locked: between what is read and what is written nobody else writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moldau.engine.dbt import DbtError
+from moldau.engine.duckdb_sql import MACROS, to_duckdb
+from moldau.engine.graph import Node, helpers_under, models, tables_of
+from moldau.engine.literals import rows_sql
+from moldau.plugins.registry import PluginSpec
+from moldau.plugins.udtf import RETURNS
+from moldau.plugins.worker import Worker
+from moldau.reading.delta import create_view
+from moldau.reading.delta_types import identifier, in_one_line
+from moldau.warehouse.append import ChangedMeanwhileError, append, merge
+from moldau.warehouse.contracts import run_views, tables
+from moldau.warehouse.damage import system_error
+from moldau.warehouse.delta_log import last_commit
+from moldau.warehouse.paths import PLUGIN_LOG
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+_ATTEMPTS = 20
+_translated = lru_cache(64)(to_duckdb)
+
+
+class DuckDBModels:
+    def __init__(self, warehouse: Path) -> None:
+        self._warehouse = warehouse
+        self._commits: dict[str, tuple[int, int]] = {}  # of the tables as DuckDB knows them
+        self._views: set[str] = set()
+        self._brought: set[str] | None = None  # views of `run.*` that are not empty; None = all
+
+    @cached_property
+    def _connection(self) -> DuckDBPyConnection:
+        import duckdb
+
+        connection = duckdb.connect()
+        connection.execute("set timezone = 'UTC'")
+        connection.execute("set temp_directory = ?", [str(self._warehouse / "_moldau" / "spilled")])
+        databases = {name.split(".")[0] for name in tables()}
+        for database in sorted({*databases, "_deleted", "run", "staging", "intermediate"}):
+            connection.execute(f"create schema {identifier(database)}")
+        for macro in MACROS:
+            connection.execute(macro)
+        connection.create_function("crc32", _crc32, ["varchar"], "bigint")
+        return connection
+
+    def begin(self, brought: Mapping[str, str]) -> None:
+        """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
+        stale = set(run_views()) if self._brought is None else self._brought
+        for name in stale - brought.keys():
+            self._create("run", name, _translated(rows_sql(run_views()[name], [])))
+        self._brought = set()
+        for name, sql in brought.items():
+            self.bring(name, sql)
+
+    def bring(self, name: str, sql: str) -> None:
+        self._refresh(table for table in tables() if table in sql)
+        self._create("run", name, _translated(sql))
+        assert self._brought is not None
+        self._brought.add(name)
+
+    def run(self, names: Sequence[str]) -> None:
+        """Write these models, in the order of the graph, after the views and lists they read."""
+        helpers = helpers_under(names)
+        self._refresh(tables_of(names))
+        for node in models().values():
+            if node.name in helpers:
+                self._make_helper(node)
+            elif node.name in names:
+                self._telling(node, self._write)
+
+    def make_views(self, names: Sequence[str]) -> None:
+        """These views and what they read: views once a session, lists of the run each time."""
+        self._refresh(tables_of(names))
+        wanted = {*names, *helpers_under(names)}
+        for node in models().values():
+            if node.name in wanted:
+                self._make_helper(node)
+
+    @contextlib.contextmanager
+    def calling(
+        self, specs: Mapping[str, PluginSpec], journal: Path, dies_in_call: Sequence[int]
+    ) -> Iterator[None]:
+        """In this block models may call these plugins."""
+        log = self._warehouse / PLUGIN_LOG
+        with contextlib.closing(Worker(specs, journal, dies_in_call, log)) as self._worker:
+            yield
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a query in Spark SQL."""
+        self._refresh(name for name in tables() if name in statement)
+        return self._rows(_translated(statement))
+
+    def arrow(self, statement: str) -> pa.Table:
+        """The same as one table of Arrow."""
+        self._refresh(name for name in tables() if name in statement)
+        return self._arrow(_translated(statement))
+
+    def keep(self, view: str, folder: Path) -> str:
+        """Keep the rows of a view under the folder's name; gives the relation that reads them."""
+        self.make_views([view])
+        kept = f"run.kept_{folder.name}"
+        asked = f"select * from intermediate.{view}"
+        self._connection.execute(f"create or replace table {kept} as {asked}")
+        return kept
+
+    def _make_helper(self, node: Node) -> None:
+        if node.materialized == "view" and node.name in self._views:
+            return
+        self._telling(node, self._create_helper)
+        self._views.add(node.name)
+
+    def _create_helper(self, node: Node) -> None:
+        schema, name = node.relation.split(".")
+        assert node.duckdb_sql is not None
+        if node.materialized == "run_list":
+            self._connection.execute(
+                f"create or replace table {schema}.{name} as {node.duckdb_sql}"
+            )
+        else:
+            self._create(schema, name, node.duckdb_sql)
+
+    def _create(self, schema: str, name: str, sql: str) -> None:
+        self._connection.execute(f"create or replace view {schema}.{identifier(name)} as {sql}")
+
+    def _write(self, node: Node) -> None:
+        how = node.writing
+        if works_on := how.get("works_on"):
+            work = f"{models()[works_on].relation} where {how.get('works_when', 'true')}"
+            if not self._rows(f"select 1 from {work} limit 1"):
+                return
+        write = how.get("write", "merge")
+        if write == "merge":
+            self._merge(node)
+        elif slices := how.get("in_slices_of"):
+            for index in range(self._slices(slices)):
+                self._create("run", "slice", f"select {index}::integer as slice_index")
+                self._call(node)
+                self._append(node)
+        else:
+            self._append(node, is_instead=write == "replace")
+
+    def _merge(self, node: Node) -> None:
+        """Anew as long as another writer was faster: what it wrote decides, too."""
+        reads = tables_of([node.name])
+        for _ in range(_ATTEMPTS):
+            self._refresh(reads)
+            rows = self._arrow(_outcome_sql(node, _columns(node)))
+            with contextlib.suppress(ChangedMeanwhileError):
+                key = node.writing["unique_key"]
+                merge(self._warehouse, node.table, key, rows, self._commits[node.table][0])
+                self._refresh([node.table])
+                return
+        raise DbtError(f"{node.name}: {node.table} is changed by others all the time")
+
+    def _append(self, node: Node, is_instead: bool = False) -> None:
+        self._refresh(tables_of([node.name]))
+        names = ", ".join(map(identifier, _columns(node)))
+        rows = self._arrow(f"select {names} from ({node.duckdb_sql})")
+        if rows.num_rows or is_instead:
+            append(self._warehouse, node.table, rows.to_batches(), is_instead)
+            self._refresh([node.table])
+
+    def _slices(self, name: str) -> int:
+        asked = f"select coalesce(max(slice_index), -1) + 1 from {models()[name].relation}"
+        return int(self._rows(asked)[0][0])
+
+    def _call(self, node: Node) -> None:
+        """Make the calls of the slice, and give the model their answers."""
+        assert node.calls_sql is not None
+        self._refresh(tables_of([node.name]))
+        calls = self._arrow(node.calls_sql).to_pylist()
+        try:
+            answers = self._worker.call(calls) if calls else []
+        except RuntimeError as error:
+            raise DbtError(f"{node.name}: {error}") from error
+        types = dict(column.split(" ") for column in RETURNS.split(", "))
+        rows = [dict(zip(types, answer, strict=True)) for answer in answers]
+        self._create("run", "plugin_answers", to_duckdb(rows_sql(types, rows)))
+
+    def _arrow(self, sql: str) -> pa.Table:
+        return self._connection.sql(sql).to_arrow_table()
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
+        return rows
+
+    def _refresh(self, names: Iterable[str]) -> None:
+        """Let DuckDB see these tables as they are now."""
+        for name in sorted(set(names)):
+            commit = last_commit(self._warehouse.joinpath(*name.split(".")))
+            if self._commits.get(name) != commit:
+                create_view(self._connection, self._warehouse, name)
+                self._commits[name] = commit
+
+    def _telling(self, node: Node, make: Any) -> None:
+        import duckdb
+        from deltalake.exceptions import DeltaError
+
+        try:
+            make(node)
+        except (duckdb.Error, DeltaError) as error:
+            if number := system_error(str(error)):
+                raise OSError(number, in_one_line(error)) from error
+            raise DbtError(f"{node.name}: {in_one_line(error)}") from error
+
+
+def _columns(node: Node) -> list[str]:
+    return [column.name for column in tables()[node.table].columns]
+
+
+def _crc32(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
+    """What a merge makes of each row of its target that it changes, and of each new one.
+
+    The columns of the target, and `_action`: insert, update or delete.
+    """
+    how = node.writing
+    key = how["unique_key"]
+    updated = how.get("update_set", "*")
+    inserts = how.get("insert_when", "true")
+    deletes = how.get("delete_when", "false")
+    updates = "false" if updated is False else how.get("matched_condition", "true")
+    is_new = f"t.{identifier(key[0])} is null"
+
+    def value(column: str) -> str:
+        new = f"s.{identifier(column)}"
+        if updated == "*":
+            return new
+        old = f"t.{identifier(column)}"
+        after = updated.get(column, old) if updated else old
+        return after if inserts is False else f"case when {is_new} then {new} else {after} end"
+
+    values = ", ".join(f"{value(column)} as {identifier(column)}" for column in columns)
+    joined = " and ".join(f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
+    return f"""
+        select
+            case when {is_new} then 'insert' when {deletes} then 'delete' else 'update' end
+                as _action,
+            {values}
+        from ({node.duckdb_sql}) as s
+        {"inner" if inserts is False else "left"} join {node.table} as t on {joined}
+        where case
+            when {is_new} then {"false" if inserts is False else inserts}
+            else coalesce({deletes}, false) or coalesce({updates}, false)
+        end
+    """

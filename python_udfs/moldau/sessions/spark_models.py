@@ -1,0 +1,102 @@
+"""Models as Spark makes them: through dbt, on Delta tables of any size."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moldau.engine.dbt import dbt
+from moldau.engine.graph import helpers_under, tables_of
+from moldau.engine.literals import rows_sql
+from moldau.plugins.registry import PluginSpec
+from moldau.plugins.udtf import register_call_plugin
+from moldau.warehouse.catalog import register
+from moldau.warehouse.contracts import run_views, tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SparkModels:
+    """`session` is started when it is first needed."""
+
+    def __init__(self, warehouse: Path, start_spark: Callable[[], SparkSession]) -> None:
+        self._warehouse = warehouse
+        self._start_spark = start_spark
+        self._views: set[str] = set()  # that were made in this session
+        self._registered: set[str] = set()  # tables that Spark was told of
+        # views of `run.*` that are not known to be empty
+        self._brought = set(run_views())
+
+    @cached_property
+    def session(self) -> SparkSession:
+        return self._start_spark()
+
+    def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
+        """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
+        from moldau.engine.spark import suit_to
+
+        suit_to(self.session, is_small)
+        stale = self._brought - brought.keys() - {"parameters", "settings"}
+        for name in stale:
+            self.bring(name, rows_sql(run_views()[name], []))
+        self._brought -= stale
+        for name, sql in brought.items():
+            self.bring(name, sql)
+
+    def bring(self, name: str, sql: str) -> None:
+        self.register(name for name in tables() if name in sql)
+        self.session.sql(f"create or replace view run.{name} as {sql}")
+        self._brought.add(name)
+
+    def run(self, names: Sequence[str]) -> None:
+        """Write these models, in the order of the graph, after the views and lists they read."""
+        self._run(names, self._helpers(names))
+
+    def make_views(self, names: Sequence[str]) -> None:
+        """These views and what they read: views once a session, lists of the run each time."""
+        wanted = self._helpers(names) | (set(names) - self._views)
+        if wanted:
+            self._run([], wanted, names)
+
+    def _run(self, names: Sequence[str], helpers: set[str], read: Sequence[str] = ()) -> None:
+        self.register(tables_of([*names, *read]))
+        dbt("run", "--select", *names, *sorted(helpers), warehouse=self._warehouse)
+        self._views |= helpers
+
+    def _helpers(self, names: Sequence[str]) -> set[str]:
+        helpers = helpers_under(names).values()
+        return {
+            one.name
+            for one in helpers
+            if one.materialized == "run_list" or one.name not in self._views
+        }
+
+    def register(self, names: Iterable[str]) -> None:
+        """Tell Spark where these tables lie: to tell it of all would cost a command seconds."""
+        missing = set(names) - self._registered
+        register(self.session, self._warehouse, missing)
+        self._registered |= missing
+
+    @contextlib.contextmanager
+    def calling(
+        self, specs: Mapping[str, PluginSpec], journal: Path, dies_in_call: Sequence[int]
+    ) -> Iterator[None]:
+        """In this block models may call these plugins (see moldau.plugins.udtf)."""
+        register_call_plugin(self.session, specs, journal, dies_in_call)
+        yield
+
+    def sql(self, statement: str) -> list[Any]:
+        """The rows of a query in Spark SQL."""
+        self.register(name for name in tables() if name in statement)
+        return list(self.session.sql(statement).collect())
+
+    def keep(self, view: str, folder: Path) -> str:
+        """Write the rows of a view into a folder; gives the relation that reads them."""
+        self.make_views([view])
+        path = str(folder / view)
+        self.session.table(f"intermediate.{view}").write.parquet(path)
+        return f"parquet.`{path.replace('`', '``')}`"

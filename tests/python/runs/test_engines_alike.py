@@ -1,0 +1,162 @@
+"""What runs write is the same from Spark and from DuckDB, in every domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from log_support import Log
+from spark_support import (
+    fold_records,
+    in_spark,
+    read_capture,
+    statements,
+)
+
+from moldau.loading.journal import load
+from moldau.project import SAMPLES
+from moldau.reading.query import query
+from moldau.runs.decide import decide
+from moldau.sessions.session import Session
+from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
+
+ENGINES = ("auto", "spark")
+HOUR_MS = 3_600_000
+CUT_MS = 1_795_247_782_363  # 2026-11-21T07:56:22.363Z, where the sample of `west` is cut
+TIERED_MS = 1_795_247_998_738
+RESTARTED_MS = 1_795_248_329_613
+SYNCS, CHECKPOINTS = "mm2-offset-syncs.B.internal", "A.checkpoints.internal"
+RECORDS = "__consumer_offsets.jsonl"
+# instants and ids that no rule decides on: every run has its own
+OF_THE_RUN = (
+    "run_id", "_run_id", "started_at_ms", "finished_at_ms", "valid_from_ms", "valid_to_ms",
+    "emitted_at_ms", "deleted_at_ms", "removed_at_ms", "call_id", "settings_hash", "settings",
+)  # fmt: skip
+
+
+def settings_text(folder: Path) -> str:
+    clusters, flows = "", ""
+    for engine in ENGINES:
+        plugin = f"plugin: {{name: directory, path: {folder}/held-{engine}}}"
+        charged = f"{{authority: moldau, {plugin}, ruleset: {{groups: kafka_4_4}}"
+        clusters += (
+            f"  watched-{engine}: {{offsets.retention.minutes: 1}}\n"
+            f"  charged-{engine}: {charged}, offsets.retention.minutes: 1}}\n"
+            f"  asked-{engine}: {charged}}}\n"
+        )
+        for ruleset in ("full_history", "sparse_reads_checkpoints", "sparse_restart_forgets"):
+            flows += (
+                f"  {ruleset}-{engine}: {{source: A-{engine}, target: B-{engine}, "
+                f'ruleset: {ruleset}, topics: "orders.*"}}\n'
+            )
+    return f"clusters:\n{clusters}flows:\n{flows}"
+
+
+def tell(session: Session, engine: str, folder: Path) -> list[dict[str, int]]:
+    """Loads and runs of every domain, on clusters of the engine's own; the counts of the runs."""
+
+    def bring(name: str, kind: str, *files: str) -> None:
+        load(session, [of_engine(SAMPLES / file) for file in files], f"{name}-{engine}", kind)
+
+    def of_engine(file: Path) -> Path:
+        """Topics of MirrorMaker's own are named by clusters."""
+        text = file.read_text()
+        for name in ("B.internal", "A.checkpoints.internal"):
+            text = text.replace(name, name.replace(".", f"-{engine}.", 1))
+        copied = folder / engine / file.name
+        copied.parent.mkdir(exist_ok=True)
+        copied.write_text(text)
+        return copied
+
+    def run(kind: str, at_ms: int, *names: str, is_dry_run: bool = False) -> dict[str, int]:
+        clusters = [f"{name}-{engine}" for name in names]
+        return decide(session, kind, clusters, at_ms, is_dry_run).counts
+
+    counts = []
+    bring("watched", "records", f"west/{RECORDS}")
+    bring("watched", "open_transactions", "west/open_transactions.jsonl")
+    log = Log(partition=99)  # the capture has groups on the others
+    log.streams("eligible", stored=3)
+    capture = read_capture("cleanup-inmemory")
+    fold_records(session, {f"charged-{engine}": [*capture, *log.records]})
+    counts.append(run("cycle", CUT_MS, "watched", is_dry_run=True))
+    counts.append(run("sweep", CUT_MS, "watched", is_dry_run=True))
+    counts.append(run("cycle", CUT_MS, "charged"))
+    counts.append(run("sweep", CUT_MS + 200 * HOUR_MS, "charged"))
+    bring("watched", "records", "west/__consumer_offsets.later.jsonl")
+    bring("asked", "records", f"east/{RECORDS}")
+    for kind in ("heartbeats", "topology_pushes", "group_deletions"):
+        bring("asked", kind, f"requests/{kind}.jsonl")
+    counts.append(run("requests", CUT_MS, "asked"))
+    for kind in ("topic_configs", "partition_states", "leader_epochs", "local_segments"):
+        bring("tiered", kind, f"tiers/{kind}.jsonl")
+    bring("tiered", "records", "tiers/__remote_log_metadata.jsonl")
+    counts.append(run("tiers", TIERED_MS, "tiered"))
+    parts = ("", ".later")
+    of_a = [f"A.{name}{part}" for name in ("__consumer_offsets", SYNCS) for part in parts]
+    of_b = [f"B.{name}{part}" for name in ("__consumer_offsets", CHECKPOINTS) for part in parts]
+    for cluster, names in (("A", of_a), ("B", of_b)):
+        bring(cluster, "records", *(f"mirrored/{name}.jsonl" for name in names))
+    counts.append(run("translate", RESTARTED_MS))
+    return counts
+
+
+@pytest.fixture(scope="module")
+def told(
+    session: Session, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, list[dict[str, int]]]]:
+    folder = tmp_path_factory.mktemp("alike")
+    config = folder / "moldau.yml"
+    config.write_text(settings_text(folder))
+    ours = Session(load_settings(config, session.warehouse), session.warehouse, session.engines)
+    found = {}
+    for engine in ENGINES:
+        with statements() as given:
+            found[engine] = tell(ours if engine == "auto" else in_spark(ours), engine, folder)
+        is_of_dbt = any('"app": "dbt"' in statement for statement in given)
+        assert is_of_dbt is (engine == "spark")
+    yield found
+
+
+def written(session: Session, table: str, engine: str) -> list[str]:
+    """Its rows of one engine's clusters, without what every run has of its own."""
+    names = [column.name for column in tables()[table].columns]
+    named_by = next((name for name in ("cluster_id", "flow") if name in names), None)
+    if named_by is None:
+        return []
+    kept = [name for name in names if not name.endswith(OF_THE_RUN)]
+    sql = f"select {', '.join(kept)} from {table} where {named_by} like '%-{engine}'"
+    rows: Sequence[tuple[Any, ...]] = list(query(session.warehouse, sql).rows)
+    return sorted(repr(row).replace(f"-{engine}", "") for row in rows)
+
+
+@pytest.mark.parametrize(
+    "table", [name for name in tables() if name.split(".")[0] in ("state", "decisions", "history")]
+)
+def test_both_write_the_same_rows(
+    told: dict[str, list[dict[str, int]]], session: Session, table: str
+) -> None:
+    of_duckdb, of_spark = (written(session, table, engine) for engine in ENGINES)
+    assert of_duckdb == of_spark
+
+
+def test_the_runs_count_the_same(told: dict[str, list[dict[str, int]]]) -> None:
+    """But for the last, a translation, which is of the flows of both."""
+    assert told["auto"][:-1] == told["spark"][:-1]
+
+
+def test_the_story_fills_the_tables_of_every_domain(
+    told: dict[str, list[dict[str, int]]], session: Session
+) -> None:
+    filled = {name for name in tables() if written(session, name, "auto")}
+    assert {
+        "decisions.cleanup_eligibility", "decisions.group_sweeps", "decisions.offset_expirations",
+        "decisions.heartbeat_gates", "decisions.topology_push_results",
+        "decisions.group_deletion_results", "decisions.upload_candidates",
+        "decisions.delete_candidates", "decisions.offset_translations",
+        "decisions.target_offset_writes", "history.plugin_calls", "history.tombstones",
+        "history.epoch_clears", "state.checkpoints", "state.tier_lag", "state.offset_syncs",
+    } <= filled  # fmt: skip
