@@ -132,7 +132,7 @@ def python(program: str, *words: str, **variables: str) -> subprocess.CompletedP
         text=True,
         env=environment | variables,
         cwd=PROJECT,
-        timeout=900,
+        timeout=2400,
     )
 
 
