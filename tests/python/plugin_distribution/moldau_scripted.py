@@ -43,6 +43,8 @@ class ScriptedPlugin:
             os._exit(7)  # as a native library does that crashes
         if group_id.startswith("hang"):
             time.sleep(600)
+        if group_id.startswith("loud"):
+            print("words of a plugin", flush=True)
         if group_id.startswith("wait"):
             (self.folder / f"{name}.called").touch()
             self._wait_for(f"{name}.go")
