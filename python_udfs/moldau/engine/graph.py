@@ -23,7 +23,7 @@ HELPERS = ("view", "run_list")  # materializations that hold no state
 # how `merge_into` writes: macros/materializations/merge_into.sql
 _WRITING = (
     "write", "unique_key", "delete_when", "matched_condition", "update_set", "insert_when",
-    "works_on", "works_when", "skips_no_rows", "in_slices_of",
+    "works_on", "works_when", "in_slices_of",
 )  # fmt: skip
 
 
@@ -56,6 +56,11 @@ class Node:
     @property
     def is_helper(self) -> bool:
         return self.materialized in HELPERS
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it lies in the warehouse: views of `run.*` are the command's own."""
+        return not self.is_helper and not self.relation.startswith("run.")
 
 
 @cache
@@ -94,21 +99,18 @@ def helpers_under(names: Iterable[str]) -> dict[str, Node]:
 
 def tables_under(names: Sequence[str]) -> set[str]:
     """The tables that these models are made from, through any number of views: database.table."""
-    read = [models()[name] for name in names] + list(helpers_under(names).values())
-    parents = [graph()[key] for node in read for key in node.parents]
-    return {
-        node.relation
-        for node in parents
-        if not node.materialized and not node.relation.startswith("run.")
-    }
+    return {node.table for node in _around(names) if node.is_table and not node.materialized}
 
 
 def tables_of(names: Sequence[str]) -> set[str]:
     """The tables that must be there to make these models: what they write, what they read."""
-    chosen = [models()[name] for name in names] + list(helpers_under(names).values())
-    near = [node for one in chosen for node in (one, *map(graph().__getitem__, one.parents))]
-    written = {node.table for node in near if node.materialized == "merge_into"}
-    return tables_under(names) | written
+    return {node.table for node in _around(names) if node.is_table}
+
+
+def _around(names: Sequence[str]) -> list[Node]:
+    """These models, the helpers under them, and what any of them reads directly."""
+    chosen = [*(models()[name] for name in names), *helpers_under(names).values()]
+    return [node for one in chosen for node in (one, *(graph()[key] for key in one.parents))]
 
 
 def cached(name: str, make: Callable[[], Any]) -> Any:
@@ -187,7 +189,3 @@ def _compile() -> list[Node]:
     for key in sorted(compiled):
         add(key)
     return list(nodes.values())
-
-
-if __name__ == "__main__":
-    graph()

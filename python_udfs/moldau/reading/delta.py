@@ -58,23 +58,28 @@ def connect_duckdb(
     place of those that marts are made from. MoldauError if there is no warehouse or a table's log
     is damaged.
     """
-    import duckdb
-
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
     views = views_under(filter(is_view, names), brought)
     needed = {table for view in views for table in view.tables}
     wanted = [name for name in existing if name in {*names, *needed}]
-    connection = duckdb.connect()
-    connection.execute("set timezone = 'UTC'")
-    connection.execute("create schema _deleted")
-    for database in dict.fromkeys([*(name.split(".")[0] for name in existing), "marts"]):
-        connection.execute(f"create schema {identifier(database)}")
+    connection = open_duckdb([*(name.split(".")[0] for name in existing), "marts"])
     files = [path for name in wanted for path in create_view(connection, warehouse, name)]
     if views:
         _create_marts(connection, warehouse, views, at_ms)
     _confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
     begin_reading(connection)
+    return connection
+
+
+def open_duckdb(databases: Iterable[str]) -> DuckDBPyConnection:
+    """A connection in UTC with these databases, in which `create_view` makes tables."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("set timezone = 'UTC'")
+    for database in dict.fromkeys(["_deleted", *databases]):
+        connection.execute(f"create schema {identifier(database)}")
     return connection
 
 

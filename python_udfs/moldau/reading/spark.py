@@ -12,7 +12,7 @@ from moldau.reading.spark_views import make_marts
 from moldau.reading.tables import existing_relations, existing_tables, mentioned
 from moldau.reading.views import tables_under
 from moldau.warehouse.catalog import register
-from moldau.warehouse.sizes import SMALL_BYTES, bytes_read
+from moldau.warehouse.sizes import is_small
 
 _READING = ("select", "with", "from", "table", "values", "show", "describe", "desc", "explain")
 
@@ -43,7 +43,7 @@ def ask_spark(
         make_marts(session, warehouse.resolve(), asked, at_ms)
         # the same tables, but no setting and no function of a run: `call_plugin` calls a plugin
         apart = session.newSession()
-        suit_to(apart, bytes_read(warehouse) < SMALL_BYTES)
+        suit_to(apart, is_small(warehouse))
         require_reading(apart, query)
         frame = apart.sql(query)
         rows = [tuple(map(_in_utc, row)) for row in frame.collect()]

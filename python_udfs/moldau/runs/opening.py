@@ -18,7 +18,7 @@ from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import LISTS
 from moldau.warehouse.seeds import seed
-from moldau.warehouse.sizes import SMALL_BYTES, bytes_read
+from moldau.warehouse.sizes import is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     @cache
     def start_spark() -> SparkSession:
         parse_early(warehouse)
-        is_brief = bytes_coming is not None and bytes_read(warehouse) + bytes_coming < SMALL_BYTES
+        is_brief = bytes_coming is not None and is_small(warehouse, bytes_coming)
         spark = engine.start(warehouse, is_brief)
         engine.suit_to(spark, is_small=True)
         for views in ("run", "staging", "intermediate"):

@@ -2,7 +2,7 @@
 
 Planning is all that small tables cost Spark, so here a run takes a tenth of the time and no JVM.
 What is written is what `merge_into` writes (macros/materializations): Delta's library makes the
-commits. The warehouse is locked: between what is read and what is written nobody else writes.
+commits. The lock keeps other commands out; who writes without it is noticed by the table's version.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine.dbt import DbtError
-from moldau.engine.duckdb_sql import MACROS, to_duckdb
+from moldau.engine.duckdb_sql import ANSWERS, MACROS, to_duckdb
 from moldau.engine.graph import Node, helpers_under, models, tables_of
 from moldau.engine.literals import rows_sql
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
-from moldau.reading.delta import create_view
+from moldau.reading.delta import create_view, open_duckdb
 from moldau.reading.delta_types import identifier, in_one_line
 from moldau.warehouse.append import ChangedMeanwhileError, append, merge
 from moldau.warehouse.contracts import run_views, tables
@@ -42,18 +42,14 @@ class DuckDBModels:
         self._warehouse = warehouse
         self._commits: dict[str, tuple[int, int]] = {}  # of the tables as DuckDB knows them
         self._views: set[str] = set()
-        self._brought: set[str] | None = None  # views of `run.*` that are not empty; None = all
+        # views of `run.*` that are not known to be empty
+        self._brought = set(run_views())
 
     @cached_property
     def _connection(self) -> DuckDBPyConnection:
-        import duckdb
-
-        connection = duckdb.connect()
-        connection.execute("set timezone = 'UTC'")
+        databases = (name.split(".")[0] for name in tables())
+        connection = open_duckdb([*databases, "run", "staging", "intermediate"])
         connection.execute("set temp_directory = ?", [str(self._warehouse / "_moldau" / "spilled")])
-        databases = {name.split(".")[0] for name in tables()}
-        for database in sorted({*databases, "_deleted", "run", "staging", "intermediate"}):
-            connection.execute(f"create schema {identifier(database)}")
         for macro in MACROS:
             connection.execute(macro)
         connection.create_function("crc32", _crc32, ["varchar"], "bigint")
@@ -61,17 +57,15 @@ class DuckDBModels:
 
     def begin(self, brought: Mapping[str, str]) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
-        stale = set(run_views()) if self._brought is None else self._brought
-        for name in stale - brought.keys():
-            self._create("run", name, _translated(rows_sql(run_views()[name], [])))
-        self._brought = set()
+        for name in self._brought - brought.keys():
+            self._create(f"run.{name}", _translated(rows_sql(run_views()[name], [])))
+        self._brought.clear()
         for name, sql in brought.items():
             self.bring(name, sql)
 
     def bring(self, name: str, sql: str) -> None:
         self._refresh(table for table in tables() if table in sql)
-        self._create("run", name, _translated(sql))
-        assert self._brought is not None
+        self._create(f"run.{name}", _translated(sql))
         self._brought.add(name)
 
     def run(self, names: Sequence[str]) -> None:
@@ -115,8 +109,7 @@ class DuckDBModels:
         """Keep the rows of a view under the folder's name; gives the relation that reads them."""
         self.make_views([view])
         kept = f"run.kept_{folder.name}"
-        asked = f"select * from intermediate.{view}"
-        self._connection.execute(f"create or replace table {kept} as {asked}")
+        self._create(kept, f"select * from intermediate.{view}", "table")
         return kept
 
     def _make_helper(self, node: Node) -> None:
@@ -126,17 +119,12 @@ class DuckDBModels:
         self._views.add(node.name)
 
     def _create_helper(self, node: Node) -> None:
-        schema, name = node.relation.split(".")
         assert node.duckdb_sql is not None
-        if node.materialized == "run_list":
-            self._connection.execute(
-                f"create or replace table {schema}.{name} as {node.duckdb_sql}"
-            )
-        else:
-            self._create(schema, name, node.duckdb_sql)
+        kind = "table" if node.materialized == "run_list" else "view"
+        self._create(node.relation, node.duckdb_sql, kind)
 
-    def _create(self, schema: str, name: str, sql: str) -> None:
-        self._connection.execute(f"create or replace view {schema}.{identifier(name)} as {sql}")
+    def _create(self, relation: str, sql: str, kind: str = "view") -> None:
+        self._connection.execute(f"create or replace {kind} {relation} as {sql}")
 
     def _write(self, node: Node) -> None:
         how = node.writing
@@ -149,7 +137,7 @@ class DuckDBModels:
             self._merge(node)
         elif slices := how.get("in_slices_of"):
             for index in range(self._slices(slices)):
-                self._create("run", "slice", f"select {index}::integer as slice_index")
+                self._create("run.slice", f"select {index}::integer as slice_index")
                 self._call(node)
                 self._append(node)
         else:
@@ -191,7 +179,7 @@ class DuckDBModels:
             raise DbtError(f"{node.name}: {error}") from error
         types = dict(column.split(" ") for column in RETURNS.split(", "))
         rows = [dict(zip(types, answer, strict=True)) for answer in answers]
-        self._create("run", "plugin_answers", to_duckdb(rows_sql(types, rows)))
+        self._create(ANSWERS, to_duckdb(rows_sql(types, rows)))
 
     def _arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()

@@ -10,6 +10,11 @@ from moldau.warehouse.damage import looking_at, open_table
 SMALL_BYTES = 8 * 1024 * 1024  # on disk: below this what Spark plans and compiles does not pay
 
 
+def is_small(warehouse: Path, bytes_coming: int = 0) -> bool:
+    """`bytes_coming`: of what a run brings."""
+    return bytes_read(warehouse) + bytes_coming < SMALL_BYTES
+
+
 def bytes_read(warehouse: Path) -> int:
     """Bytes of what runs read, at its latest version, as Delta's logs tell: all state, and the
     decoded records that are folded again where they came out of order or a setting is another."""
