@@ -367,7 +367,7 @@ def rows_of_singular_test(session: Session, name: str) -> list[dict[str, Any]]:
     sql = (ROOT / "tests" / "singular" / f"{name}.sql").read_text()
     models = set(re.findall(r"ref\('(\w+)'\)", sql))
     seeds = {model for model in models if f"seeds.{model}" in tables()}
-    session.make_views(*sorted(models - seeds))
+    session.engines.duckdb.make_views(sorted(models - seeds))
     for model in models:
         schema = "seeds" if model in seeds else "staging"
         sql = sql.replace(f"{{{{ ref('{model}') }}}}", f"{schema}.{model}")

@@ -11,7 +11,7 @@ decoded as (
         log_offset,
         topic_name as texts,
         concat(
-            unhex(lpad(hex(octet_length(topic_name)), 4, '0')),
+            unhex(lpad(hex(octet_length(encode(topic_name, 'UTF-8'))), 4, '0')),
             encode(topic_name, 'UTF-8'),
             unhex(right(lpad(hex(partition_index), 16, '0'), 8))
         ) as key_bytes,
@@ -33,9 +33,9 @@ decoded as (
         log_offset,
         concat(group_id, topic_name, metadata) as texts,
         concat(
-            unhex(lpad(hex(octet_length(group_id)), 4, '0')),
+            unhex(lpad(hex(octet_length(encode(group_id, 'UTF-8'))), 4, '0')),
             encode(group_id, 'UTF-8'),
-            unhex(lpad(hex(octet_length(topic_name)), 4, '0')),
+            unhex(lpad(hex(octet_length(encode(topic_name, 'UTF-8'))), 4, '0')),
             encode(topic_name, 'UTF-8'),
             unhex(right(lpad(hex(partition_index), 16, '0'), 8))
         ) as key_bytes,
@@ -43,7 +43,7 @@ decoded as (
             unhex(lpad(hex(value_version), 4, '0')),
             unhex(lpad(hex(upstream_offset), 16, '0')),
             unhex(lpad(hex(downstream_offset), 16, '0')),
-            unhex(lpad(hex(octet_length(metadata)), 4, '0')),
+            unhex(lpad(hex(octet_length(encode(metadata, 'UTF-8'))), 4, '0')),
             encode(metadata, 'UTF-8')
         ) as value_bytes
 

@@ -200,6 +200,5 @@ def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
     assert decided > 0, "at now other offsets have expired"
     assert of_these == 0
     assert after == [decided, decided]
-    lists = folder / "w" / "_moldau"
-    assert not list((lists / "plain_run").iterdir()), "each run of dbt removed its own lists"
-    assert [run.name[9:] for run in (lists / "run").iterdir()] == ["what_if"], "of the last run"
+    lists = folder / "w" / "_moldau" / "plain_run"
+    assert not list(lists.iterdir()), "each run of dbt removed its own lists"

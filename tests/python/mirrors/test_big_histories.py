@@ -36,7 +36,7 @@ def ballast(session: Session) -> Iterator[Session]:
         f"1000000 + id as sync_log_offset, {NOISE} as topic_name, 0 as partition_index, "
         "id as upstream_offset, id as downstream_offset, 0 as incarnation, "
         "0 as parity_incarnation, 0 as segment_index, false as gap_before, true as is_admitted, "
-        "1L as recorded_at_ms, '00000000-load' as changed_in_run_id from range(20000)",
+        "1L as recorded_at_ms, '00000000-load' as changed_in_run_id from range(20000) as numbers(id)",
     )
     yield session
     change(session, "delete from state.offset_syncs where flow in ('ballast', 'big-flow')")
