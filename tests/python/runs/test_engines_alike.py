@@ -33,7 +33,7 @@ RECORDS = "__consumer_offsets.jsonl"
 # instants and ids that no rule decides on: every run has its own
 OF_THE_RUN = (
     "run_id", "_run_id", "started_at_ms", "finished_at_ms", "valid_from_ms", "valid_to_ms",
-    "emitted_at_ms", "deleted_at_ms", "removed_at_ms", "cleared_at_ms", "call_id",
+    "emitted_at_ms", "deleted_at_ms", "removed_at_ms", "written_at_ms", "call_id",
     "settings_hash", "settings",
 )  # fmt: skip
 
