@@ -23,7 +23,7 @@ from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
 from moldau.reading.delta import create_view, open_duckdb
 from moldau.reading.delta_types import identifier, in_one_line
-from moldau.warehouse.append import ChangedMeanwhileError, append, merge
+from moldau.warehouse.append import ChangedMeanwhileError, append, merge, with_rows
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
@@ -148,21 +148,24 @@ class DuckDBModels:
         reads = tables_of([node.name])
         for _ in range(_ATTEMPTS):
             self._refresh(reads)
-            rows = self._arrow(_outcome_sql(node, _columns(node)))
-            with contextlib.suppress(ChangedMeanwhileError):
-                key = node.writing["unique_key"]
-                merge(self._warehouse, node.table, key, rows, self._commits[node.table][0])
-                self._refresh([node.table])
-                return
+            key, version = node.writing["unique_key"], self._commits[node.table][0]
+            try:
+                with self._batches(_outcome_sql(node, _columns(node))) as rows:
+                    merge(self._warehouse, node.table, key, rows, version)
+            except ChangedMeanwhileError:
+                continue
+            self._refresh([node.table])
+            return
         raise DbtError(f"{node.name}: {node.table} is changed by others all the time")
 
     def _append(self, node: Node, is_instead: bool = False) -> None:
         self._refresh(tables_of([node.name]))
         names = ", ".join(map(identifier, _columns(node)))
-        rows = self._arrow(f"select {names} from ({node.duckdb_sql})")
-        if rows.num_rows or is_instead:
-            append(self._warehouse, node.table, rows.to_batches(), is_instead)
-            self._refresh([node.table])
+        with self._batches(f"select {names} from ({node.duckdb_sql})") as batches:
+            rows = with_rows(batches)
+            if rows is not None or is_instead:
+                append(self._warehouse, node.table, rows or [], is_instead)
+        self._refresh([node.table])
 
     def _slices(self, name: str) -> int:
         asked = f"select coalesce(max(slice_index), -1) + 1 from {models()[name].relation}"
@@ -183,6 +186,9 @@ class DuckDBModels:
 
     def _arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()
+
+    def _batches(self, sql: str) -> pa.RecordBatchReader:
+        return self._connection.sql(sql).to_arrow_reader()
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()

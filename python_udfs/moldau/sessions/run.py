@@ -16,7 +16,7 @@ from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.contracts import run_views
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
-from moldau.warehouse.sizes import is_small
+from moldau.warehouse.sizes import DUCKDB_BYTES, SMALL_BYTES, bytes_read
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
@@ -111,9 +111,9 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     for recorded in recorded_of(run):
         if rows := recorded.rows(session.settings, run):
             brought[recorded.view] = rows_sql(run_views()[recorded.view], rows)
-    small = is_small(session.warehouse, bytes_brought)
-    is_for_spark = not small or session.settings.engine == "spark" or not is_locked
-    session.engines.begin(brought, small, is_for_spark)
+    size = bytes_read(session.warehouse) + bytes_brought
+    is_for_spark = size >= DUCKDB_BYTES or session.settings.engine == "spark" or not is_locked
+    session.engines.begin(brought, size < SMALL_BYTES, is_for_spark)
 
 
 def settings_models(session: Session, run: Run) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,12 @@ from moldau.warehouse.damage import open_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from deltalake import DeltaTable
+    from deltalake import DeltaTable, WriterProperties
 
 ACTION = "_action"
+# a merge rewrites files and reads groups of rows that may hold a changed key: small ones are few
+FILE_BYTES = 16 * 1024 * 1024
+ROWS_IN_GROUP = 128 * 1024
 
 
 def append(
@@ -33,14 +37,31 @@ def append(
         opened,
         pa.RecordBatchReader.from_batches(schema, suited),
         mode="overwrite" if is_instead else "append",
+        target_file_size=FILE_BYTES,
+        writer_properties=_properties(),
     )
+
+
+def with_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch] | None:
+    """The batches from the first that has a row; None if no one has."""
+    following = iter(batches)
+    first = next((batch for batch in following if batch.num_rows), None)
+    return None if first is None else chain([first], following)
+
+
+def _properties() -> WriterProperties:
+    from deltalake import WriterProperties
+
+    return WriterProperties(compression="SNAPPY", max_row_group_size=ROWS_IN_GROUP)
 
 
 class ChangedMeanwhileError(Exception):
     """Another writer has committed to the table since it was read."""
 
 
-def merge(warehouse: Path, table: str, key: Sequence[str], rows: pa.Table, version: int) -> None:
+def merge(
+    warehouse: Path, table: str, key: Sequence[str], rows: Iterable[pa.RecordBatch], version: int
+) -> None:
     """Rows of a table as they are to be, by their key; nothing is committed if there are none.
 
     `_action` of each says whether it is inserted, updated or deleted. `version`: that of the table
@@ -49,19 +70,21 @@ def merge(warehouse: Path, table: str, key: Sequence[str], rows: pa.Table, versi
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not rows.num_rows:
+    batches = with_rows(rows)
+    if batches is None:
         return
     opened = open_table(warehouse.joinpath(*table.split(".")))
     if opened.version() != version:
         raise ChangedMeanwhileError
+    if not opened.file_uris():
+        append(warehouse, table, batches)  # the same, faster, and never all rows in memory
+        return
     fields = pa.schema(opened.schema().to_arrow())
     # of a row that is deleted only the key is known; Delta refuses others that lack a value
     schema = pa.schema([field.with_nullable(True) for field in fields])
-    actions = rows[ACTION]
-    suited = rows.select(schema.names).cast(schema)
-    if not opened.file_uris():
-        append(warehouse, table, suited.to_batches())  # the same, faster
-        return
+    changes = pa.Table.from_batches(batches)
+    actions = changes[ACTION]
+    suited = changes.select(schema.names).cast(schema)
     changed = suited.filter(pc.not_equal(actions, "insert"))
     if changed.group_by(list(key)).aggregate([]).num_rows < changed.num_rows:
         raise MoldauError(f"several rows change the same row of {table}: its key is {key}")
@@ -75,7 +98,14 @@ def _merge(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
     same = " and ".join(f"t.{name} = s.{name}" for name in key)
     try:
         (
-            opened.merge(rows, same, source_alias="s", target_alias="t")
+            opened.merge(
+                rows,
+                same,
+                source_alias="s",
+                target_alias="t",
+                streamed_exec=False,  # only so files without a changed key are left out
+                writer_properties=_properties(),
+            )
             .when_matched_delete(f"s.{ACTION} = 'delete'")
             .when_matched_update(columns, f"s.{ACTION} = 'update'")
             .when_not_matched_insert(columns, f"s.{ACTION} = 'insert'")

@@ -141,7 +141,7 @@ def test_what_deletion_vectors_hide_stays_hidden_where_duckdb_writes(session: Se
     assert sum(len(numbers) for numbers in deleted_rows(opened).values()) == 1
     asked = f"select * from {table} where cluster_id = 'hidden' and group_id = 'changed'"
     changed = session.engines.duckdb.arrow(asked.replace("*", "*, 'update' as _action"))
-    merge(session.warehouse, table, key, changed, opened.version())
+    merge(session.warehouse, table, key, changed.to_batches(), opened.version())
     assert not deleted_rows(open_table(folder)), "the file is written anew"
     left = f"select group_id from {table} where cluster_id = 'hidden' order by 1"
     assert rows(session, left) == [("changed",), ("kept",)]

@@ -8,7 +8,7 @@ import pytest
 from full_history_reference import fold
 from mirror_maker import Sync
 from mirror_support import SyncRecord, flow_settings, fold_syncs, with_flows
-from spark_support import change, fresh, rows, statements
+from spark_support import change, fresh, in_spark, rows, statements
 
 from moldau.sessions.session import Session
 
@@ -36,14 +36,15 @@ def ballast(session: Session) -> Iterator[Session]:
         f"1000000 + id as sync_log_offset, {NOISE} as topic_name, 0 as partition_index, "
         "id as upstream_offset, id as downstream_offset, 0 as incarnation, "
         "0 as parity_incarnation, 0 as segment_index, false as gap_before, true as is_admitted, "
-        "1L as recorded_at_ms, '00000000-load' as changed_in_run_id from range(20000) as numbers(id)",
+        "1L as recorded_at_ms, '00000000-load' as changed_in_run_id from range(20000) as r(id)",
     )
     yield session
     change(session, "delete from state.offset_syncs where flow in ('ballast', 'big-flow')")
 
 
 def test_a_load_changes_what_it_can_change(ballast: Session) -> None:
-    session = with_flows(ballast, {FLOW: flow_settings(SOURCE, TARGET, "full_history")})
+    flows = {FLOW: flow_settings(SOURCE, TARGET, "full_history")}
+    session = in_spark(with_flows(ballast, flows))
     known = 0
     for count in LOADS:
         brought = [SyncRecord("t", sync) for sync in SYNCS[known:count]]

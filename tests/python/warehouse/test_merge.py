@@ -17,7 +17,7 @@ from moldau.warehouse.damage import open_table
 TABLE, KEY = "state.topology_backoffs", ("cluster_id", "group_id")
 
 
-def rows(**actions: tuple[str, int | None]) -> pa.Table:
+def rows(**actions: tuple[str, int | None]) -> list[pa.RecordBatch]:
     """Group -> what becomes of its row, and its attempts."""
     of_all: dict[str, Any] = {
         "cluster_id": "c", "topology_epoch": 1, "next_attempt_at_ms": 1, "armed_at_ms": 1,
@@ -28,7 +28,7 @@ def rows(**actions: tuple[str, int | None]) -> pa.Table:
             of_all | {"group_id": group, "attempts": attempts, ACTION: action}
             for group, (action, attempts) in actions.items()
         ]
-    )
+    ).to_batches()
 
 
 def version(warehouse: Path) -> int:
@@ -55,7 +55,7 @@ def test_rows_are_inserted_updated_and_deleted_in_one_commit(tmp_path: Path) -> 
 def test_no_rows_are_no_commit(tmp_path: Path) -> None:
     create(tmp_path)
     before = version(tmp_path)
-    merge(tmp_path, TABLE, KEY, rows(a=("insert", 1)).slice(0, 0), before)
+    merge(tmp_path, TABLE, KEY, [one.slice(0, 0) for one in rows(a=("insert", 1))], before)
     assert version(tmp_path) == before
 
 
@@ -72,7 +72,7 @@ def test_what_another_writer_did_meanwhile_is_not_merged_over(tmp_path: Path) ->
 def test_one_row_is_changed_once(tmp_path: Path) -> None:
     create(tmp_path)
     merge_now(tmp_path, a=("insert", 1))
-    twice = pa.concat_tables([rows(a=("update", 2)), rows(a=("update", 3))])
+    twice = [*rows(a=("update", 2)), *rows(a=("update", 3))]
     with pytest.raises(MoldauError, match=r"several rows change the same row of state\.topology_"):
         merge(tmp_path, TABLE, KEY, twice, version(tmp_path))
 
