@@ -424,6 +424,12 @@ def statements() -> Iterator[list[str]]:
         yield given
 
 
+def compact(session: Session) -> None:
+    """One file a table: a warehouse of hundreds of tests has hundreds, and Spark a task for each."""
+    for name in tables():
+        open_table(session.warehouse.joinpath(*name.split("."))).optimize.compact()
+
+
 def commits(warehouse: Path) -> int:
     return sum(_commits(warehouse).values())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from marts_alike import differences
+from spark_support import compact
 
 from moldau.sessions.session import Session
 
@@ -15,4 +16,5 @@ AT_MS = 1_800_000_000_000
 
 
 def test_both_engines_say_the_same(session: Session) -> None:
+    compact(session)
     assert differences(session, "tiers", AT_MS) == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_support import dbt_tests_pass, make_all_views, published
+from spark_support import compact, dbt_tests_pass, make_all_views, published
 
 from moldau.project import ROOT
 from moldau.sessions.session import Session
@@ -13,6 +13,7 @@ AT_MS = 1_800_000_000_000
 def test_every_data_test_of_tiers_passes(session: Session) -> None:
     folders = ("marts", "intermediate", "state")
     tests = (f"test_type:data,path:models/{folder}/tiers" for folder in folders)
+    compact(session)
     make_all_views(session, "models/staging")
     make_all_views(session, "models/intermediate/tiers")
     marts = sorted(file.stem for file in (ROOT / "models" / "marts" / "tiers").glob("*.sql"))
