@@ -116,7 +116,7 @@ def loaded(session: Session, statement: str, **words: Any) -> str:
 def run_requests(session: Session) -> tuple[dict[str, int], float, int]:
     """Counts, seconds and statements."""
     started = time.perf_counter()
-    with counted(session) as given:
+    with counted() as given:
         counts = decide(session, "requests", ["c"], AT_MS, is_dry_run=False).counts
     return counts, time.perf_counter() - started, given["statements"]
 

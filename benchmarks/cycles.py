@@ -6,7 +6,7 @@
   commit of the run's row; Delta commits up to there; plugin `directory`.
 * idle: `moldau cycle` in a process of its own when nothing can have changed, without Java.
 * calls: a cycle whose every delete takes 5 ms, with a slow directory and with a local webhook.
-  Peer: the same calls in as many threads, without Spark, in the same minute.
+  Peer: the same calls in as many threads, without moldau, in the same minute.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from measure import scratch, timed, versions, written
+from measure import insert, scratch, timed, versions, written
 
 from moldau.plugins.registry import make_plugin
 from moldau.runs.decide import decide
@@ -34,16 +34,16 @@ from moldau.runs.opening import open_session
 from moldau.sessions.run import next_run_id
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
-from moldau.warehouse.contracts import tables
+from moldau.warehouse.damage import open_table
 
 PLUGINS = Path(__file__).parent / "slow_plugins"
 AT_MS = 1_800_000_000_000
 CALL_SECONDS = 0.005
 AT_ONCE = 32  # calls under way, as in the SQL function
 EMPTY = """
-    cluster_id, group_id, 0 as offsets_partition_index, 'streams' as group_type,
+    0 as offsets_partition_index, 'streams' as group_type,
     'EMPTY' as group_state, 'streams' as protocol_type, 1 as group_epoch, 0 as topology_epoch,
-    stored_description_topology_epoch, -1 as failed_description_topology_epoch, 0 as member_count,
+    -1 as failed_description_topology_epoch, 0 as member_count,
     cast(array() as array<string>) as subscribed_topics, false as is_deleted, true as is_readable,
     0L as empty_since_at_ms, id as log_offset, -1L as tombstone_log_offset,
     -1L as last_commit_log_offset, '00000000-load' as changed_in_run_id
@@ -81,7 +81,6 @@ clusters:
 """
     )
     with open_session(load_settings(config, None), "benchmark") as session:
-        session.engines.spark.register(tables())
         yield session
 
 
@@ -92,10 +91,12 @@ def bench_cycle(session: Session, folder: Path, groups: int, runs: int) -> None:
     row_after, told = [], ""
     (folder / "d" / "directory").mkdir(parents=True, exist_ok=True)
     for run in range(runs + 2):
-        session.engines.spark.session.sql(
-            "update state.groups set stored_description_topology_epoch = 3, "
-            f"changed_in_run_id = '{next_run_id(session, 'load')}' "
-            f"where cluster_id = 'directory' and int(substr(group_id, 7)) % {groups // due} = {run}"
+        open_table(session.warehouse / "state" / "groups").update(
+            updates={
+                "stored_description_topology_epoch": "3",
+                "changed_in_run_id": f"'{next_run_id(session, 'load')}'",
+            },
+            predicate=f"cast(substr(group_id, 7) as bigint) % {groups // due} = {run}",
         )
         before = versions(session.warehouse)
         started = time.time()
@@ -115,13 +116,11 @@ def row_written_at(warehouse: Path) -> float:
 
 
 def make_groups(session: Session, cluster: str, groups: int, stored: int = -1) -> None:
-    session.engines.spark.session.sql("delete from state.groups")
-    session.engines.spark.session.sql("delete from decisions.cleanup_eligibility")
-    session.engines.spark.session.sql(
-        f"insert into state.groups by name select {EMPTY} from (select id, "
-        f"'{cluster}' as cluster_id, concat('group-', id) as group_id, "
-        f"{stored} as stored_description_topology_epoch from range({groups}))"
-    )
+    for table in (("state", "groups"), ("decisions", "cleanup_eligibility")):
+        open_table(session.warehouse.joinpath(*table)).delete()
+    named = f"'{cluster}' as cluster_id, concat('group-', id) as group_id"
+    asked = f"select {named}, {stored} as stored_description_topology_epoch, {EMPTY}"
+    insert(session, "state.groups", asked, groups)
 
 
 def bench_calls(session: Session, folder: Path, cluster: str, calls: int) -> None:

@@ -3,7 +3,7 @@
     python benchmarks/groups.py [--groups 10000,100000,1000000] [--records 1000000] [--runs N]
         [--parts verbs,load,decide,one]
 
-* verbs: statements, Spark jobs, Delta commits and files of each verb on the bundled samples.
+* verbs: statements, Delta commits and files of each verb on the bundled samples.
 * load: offset commits in a Parquet file, through raw and decoded into state.
 * decide: `sweep` (offset expirations, then groups) and `cycle` (eligibility) up to the run's row,
   in full, and again after 1 % of the groups, spread evenly, committed. 20 offsets
@@ -34,7 +34,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-from measure import counted, scratch, timed, versions, written
+from deltalake import DeltaTable
+from measure import counted, insert, scratch, timed, versions, written
 
 from moldau.engine.duckdb_sql import MACROS
 from moldau.engine.graph import helpers_under, models
@@ -47,6 +48,7 @@ from moldau.sessions.run import Run, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables
+from moldau.warehouse.damage import open_table
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
@@ -140,7 +142,6 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config = folder / "moldau.yml"
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
-        session.engines.spark.register(tables())
         yield session
 
 
@@ -156,11 +157,11 @@ def bench_verbs(session: Session) -> None:
     for name, verb in verbs.items():
         for attempt in ("first", "again"):
             before = versions(session.warehouse)
-            with counted(session) as counts:
+            with counted() as counts:
                 seconds = timed(verb)
             commits, files = written(session.warehouse, before)
             print(
-                f"{name}, {attempt}: {counts['statements']} statements, {counts['jobs']} jobs, "
+                f"{name}, {attempt}: {counts['statements']} statements, "
                 f"{commits} Delta commits, {files} files added, {seconds:.1f} s"
             )
 
@@ -246,13 +247,13 @@ def bench_one_changed(session: Session, folder: Path, groups: int, runs: int) ->
         }
         for name, verb in verbs.items():
             before = versions(session.warehouse)
-            with counted(session) as counts[name]:
+            with counted() as counts[name]:
                 seconds[name].append(timed(verb))
             touched[name] = written(session.warehouse, before)
     for name, times in seconds.items():
         print(
             f"  one group changed, {name}: {statistics.median(times[1:]):.1f} s; "
-            f"{counts[name]['statements']} statements, {counts[name]['jobs']} jobs, "
+            f"{counts[name]['statements']} statements, "
             f"{touched[name][0]} Delta commits, {touched[name][1]} files added"
         )
 
@@ -314,23 +315,23 @@ def count_all_offsets(session: Session) -> None:
 
 def make_state(session: Session, groups: int) -> None:
     decided = (name for name, table in tables().items() if table.database == "decisions")
-    spark = session.engines.spark.session
     for table in ("state.groups", "state.group_offsets", *decided):
-        spark.sql(f"delete from {table}")
-    spark.sql(f"insert into state.groups by name {GROUPS} from range({groups})")
-    spark.sql(f"insert into state.group_offsets by name {COMMITS} from range({groups * OFFSETS})")
+        opened(session, table).delete()
+    insert(session, "state.groups", GROUPS, groups)
+    insert(session, "state.group_offsets", COMMITS, groups * OFFSETS)
+
+
+def opened(session: Session, table: str) -> DeltaTable:
+    return open_table(session.warehouse.joinpath(*table.split(".")))
 
 
 def change_one_percent(session: Session, run: int) -> None:
     """A hundredth of the groups, spread evenly, committed again."""
     changed = f"cast(substr(group_id, 7) as bigint) % 100 = {run}"
-    load_id = f"{next(_numbers):08d}-load"
-    spark = session.engines.spark.session
-    spark.sql(
-        "update state.group_offsets set commit_at_ms = commit_at_ms + 1000, "
-        f"changed_in_run_id = '{load_id}' where {changed}"
-    )
-    spark.sql(f"update state.groups set changed_in_run_id = '{load_id}' where {changed}")
+    load_id = {"changed_in_run_id": f"'{next(_numbers):08d}-load'"}
+    later = {"commit_at_ms": "commit_at_ms + 1000"}
+    opened(session, "state.group_offsets").update(updates=load_id | later, predicate=changed)
+    opened(session, "state.groups").update(updates=load_id, predicate=changed)
 
 
 def ask_duckdb(session: Session, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""What benchmarks measure with: time, statements, Spark jobs, Delta commits and files."""
+"""What benchmarks measure with: rows, time, statements, Delta commits and files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.session import Session
+from moldau.warehouse.append import append
+from moldau.warehouse.contracts import tables
+
+_ROWS_AT_ONCE = 2_000_000
 
 
 @contextmanager
@@ -24,23 +30,38 @@ def scratch() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def insert(session: Session, table: str, query: str, rows: int) -> None:
+    """Add what `query` says of each `id` below `rows`; columns that it leaves out are null."""
+    for first in range(0, rows, _ROWS_AT_ONCE):
+        ids = f"range({first}, {min(rows, first + _ROWS_AT_ONCE)}) as r(id)"
+        found = session.engines.duckdb.arrow(f"{query} from {ids}")
+        for column in tables()[table].columns:
+            if column.name not in found.column_names:
+                found = found.append_column(column.name, pa.nulls(found.num_rows))
+        append(session.warehouse, table, found.to_batches())
+
+
 @contextmanager
-def counted(session: Session) -> Iterator[dict[str, int]]:
-    """Statements that were sent to Spark, and jobs that it ran for them."""
-    counts = {"statements": 0, "jobs": 0}
-    scheduler = session.engines.spark.session.sparkContext._jsc.sc().dagScheduler()
-    jobs_before, sql = scheduler.numTotalJobs(), SparkSession.sql
+def counted() -> Iterator[dict[str, int]]:
+    """Statements: those sent to Spark, or models and queries of DuckDB."""
+    counts = {"statements": 0}
+    asked = [(SparkSession, "sql"), (DuckDBModels, "sql"), (DuckDBModels, "_telling")]
+    plain = [getattr(engine, name) for engine, name in asked]
 
-    def counting(*arguments: Any, **options: Any) -> Any:
-        counts["statements"] += 1
-        return sql(*arguments, **options)
+    def counting(method: Any) -> Any:
+        def counted(*arguments: Any, **options: Any) -> Any:
+            counts["statements"] += 1
+            return method(*arguments, **options)
 
-    SparkSession.sql = counting
+        return counted
+
+    for (engine, name), method in zip(asked, plain, strict=True):
+        setattr(engine, name, counting(method))
     try:
         yield counts
     finally:
-        SparkSession.sql = sql
-        counts["jobs"] = scheduler.numTotalJobs() - jobs_before
+        for (engine, name), method in zip(asked, plain, strict=True):
+            setattr(engine, name, method)
 
 
 def timed(work: Callable[[], Any]) -> float:

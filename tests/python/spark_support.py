@@ -425,7 +425,7 @@ def statements() -> Iterator[list[str]]:
 
 
 def compact(session: Session) -> None:
-    """One file a table: a warehouse of hundreds of tests has hundreds, and Spark a task for each."""
+    """One file a table: hundreds of tests leave hundreds, and Spark makes a task for each."""
     for name in tables():
         open_table(session.warehouse.joinpath(*name.split("."))).optimize.compact()
 

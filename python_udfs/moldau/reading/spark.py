@@ -46,22 +46,22 @@ def ask_spark(
         suit_to(apart, is_small(warehouse))
         require_reading(apart, query)
         frame = apart.sql(query)
-        rows = [tuple(map(_in_utc, row)) for row in frame.collect()]
+        rows = [tuple(map(in_utc, row)) for row in frame.collect()]
     except PySparkException as error:
         raise MoldauError(str(error).strip().split("\n")[0].rstrip(";")[:500]) from None
     return frame.columns, iter(rows)
 
 
-def _in_utc(value: Any) -> Any:
+def in_utc(value: Any) -> Any:
     """PySpark gives times without a zone; session, JVM and process are in UTC."""
     match value:
         case datetime(tzinfo=None):
             return value.replace(tzinfo=UTC)
         case dict():
-            return {key: _in_utc(item) for key, item in value.items()}
+            return {key: in_utc(item) for key, item in value.items()}
         case tuple() if hasattr(value, "asDict"):
-            return _in_utc(value.asDict())
+            return in_utc(value.asDict())
         case list():
-            return [_in_utc(item) for item in value]
+            return [in_utc(item) for item in value]
         case _:
             return value

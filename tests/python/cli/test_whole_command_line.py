@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from shell_support import Shell
 
-from moldau.engine.spark import BRIEF_OPTIONS
 from moldau.reading.query import query
 
 pytestmark = pytest.mark.processes
@@ -193,7 +192,7 @@ def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
     answers: list[dict[str, Any]], folder: Path
 ) -> None:
     [before] = query(folder / "w", DECISIONS_OF_DBT).rows
-    told = python(PLAIN_DBT, str(folder), DECISIONS_OF_DBT, MOLDAU_JAVA_OPTIONS=BRIEF_OPTIONS)
+    told = python(PLAIN_DBT, str(folder), DECISIONS_OF_DBT)
     assert told.returncode == 0, told.stdout + told.stderr
     (decided, of_these), after = json.loads((folder / "dbt.json").read_text())
     assert before == (0, 0)

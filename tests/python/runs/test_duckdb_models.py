@@ -1,4 +1,4 @@
-"""Merges of DuckDB beside other writers: what they wrote decides, too."""
+"""When DuckDB makes models; its merges beside other writers: what they wrote decides, too."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ from log_support import Log
 from spark_support import change, fold_records, rows
 
 from moldau.engine.dbt import DbtError
-from moldau.sessions import duckdb_models
+from moldau.sessions import duckdb_models, run
 from moldau.sessions.session import Session
 from moldau.warehouse.append import ChangedMeanwhileError
+from moldau.warehouse.sizes import DUCKDB_BYTES
+
+
+@pytest.mark.parametrize("bytes_there", [DUCKDB_BYTES - 1, DUCKDB_BYTES])
+def test_what_is_too_big_for_duckdb_is_made_by_spark(
+    session: Session, monkeypatch: pytest.MonkeyPatch, bytes_there: int
+) -> None:
+    """Of tables and of what is brought."""
+    one = run.Run(run.next_run_id(session, "compare"), "compare", ["big"], 0)
+    monkeypatch.setattr(run, "bytes_read", lambda _: bytes_there - 7)
+    run.open_run(session, one, bytes_brought=7)
+    is_big = bytes_there == DUCKDB_BYTES
+    assert session.engines.at_hand is (session.engines.spark if is_big else session.engines.duckdb)
 
 
 def test_a_merge_that_another_writer_outran_is_decided_anew(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pytest
 from marts_alike import differences
-from spark_support import compact
 
 from moldau.sessions.session import Session
 
@@ -16,5 +15,4 @@ AT_MS = 1_800_000_000_000
 
 
 def test_both_engines_say_the_same(session: Session) -> None:
-    compact(session)
     assert differences(session, "tiers", AT_MS) == {}
