@@ -40,7 +40,7 @@ from measure import counted, insert, scratch, timed, versions, written
 from moldau.engine.duckdb_sql import MACROS
 from moldau.engine.graph import helpers_under, models
 from moldau.loading.journal import load
-from moldau.reading.delta import connect_duckdb
+from moldau.reading.delta import create_view, open_duckdb
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
@@ -336,9 +336,10 @@ def change_one_percent(session: Session, run: int) -> None:
 
 def ask_duckdb(session: Session, kind: str) -> None:
     """Decide in full: DuckDB is not told of any stored decision."""
-    connection = connect_duckdb(session.warehouse)
-    for schema in ("run", "staging", "intermediate"):
-        connection.execute(f"create schema if not exists {schema}")
+    databases = (name.split(".")[0] for name in tables())
+    connection = open_duckdb([*databases, "run", "staging", "intermediate"])
+    for name in tables():
+        create_view(connection, session.warehouse, name)
     connection.execute(
         "create view run.parameters as select 'x' as run_id, "
         f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_locked, "

@@ -180,9 +180,17 @@ class DuckDBModels:
             answers = self._worker.call(calls) if calls else []
         except RuntimeError as error:
             raise DbtError(f"{node.name}: {error}") from error
+        self._give(answers)
+
+    def _give(self, answers: Sequence[tuple[Any, ...]]) -> None:
+        import pyarrow as pa
+
         types = dict(column.split(" ") for column in RETURNS.split(", "))
-        rows = [dict(zip(types, answer, strict=True)) for answer in answers]
-        self._create(ANSWERS, to_duckdb(rows_sql(types, rows)))
+        columns = {name: [row[index] for row in answers] for index, name in enumerate(types)}
+        self._connection.register("answered", pa.table(columns))
+        casts = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in types.items())
+        self._create(ANSWERS, f"select {casts} from answered", "table")
+        self._connection.unregister("answered")
 
     def _arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()
