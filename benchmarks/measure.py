@@ -31,14 +31,19 @@ def scratch() -> Iterator[Path]:
 
 
 def insert(session: Session, table: str, query: str, rows: int) -> None:
-    """Add what `query` says of each `id` below `rows`; columns that it leaves out are null."""
+    """Add what `query` says of each `id` below `rows`."""
     for first in range(0, rows, _ROWS_AT_ONCE):
         ids = f"range({first}, {min(rows, first + _ROWS_AT_ONCE)}) as r(id)"
-        found = session.engines.duckdb.arrow(f"{query} from {ids}")
-        for column in tables()[table].columns:
-            if column.name not in found.column_names:
-                found = found.append_column(column.name, pa.nulls(found.num_rows))
-        append(session.warehouse, table, found.to_batches())
+        add(session, table, f"{query} from {ids}")
+
+
+def add(session: Session, table: str, query: str) -> None:
+    """Rows of a query in Spark SQL, written as runs write; columns that it leaves out are null."""
+    found = session.engines.duckdb.arrow(query)
+    for column in tables()[table].columns:
+        if column.name not in found.column_names:
+            found = found.append_column(column.name, pa.nulls(found.num_rows))
+    append(session.warehouse, table, found.to_batches())
 
 
 @contextmanager

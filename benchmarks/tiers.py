@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from measure import scratch, timed, versions, written
+from measure import add, scratch, timed, versions, written
 
 from moldau.engine.literals import literal
 from moldau.project import ROOT
@@ -34,7 +34,7 @@ from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, close_run, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
-from moldau.warehouse.contracts import marts, tables
+from moldau.warehouse.contracts import marts
 
 AT_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
@@ -74,7 +74,10 @@ select
     id * 2 + 1 as finished_log_offset,
     2 as events,
     '{run_id}' as changed_in_run_id
-from (select id, id % {partitions} as place, id div {partitions} as number from range({segments}))
+from (
+    select id, id % {partitions} as place, id div {partitions} as number
+    from range({segments}) as r(id)
+)
 """
 STATES = """
 select
@@ -90,7 +93,7 @@ select
     {at} as taken_at_ms,
     '{run_id}' as run_id,
     '{run_id}' as changed_in_run_id
-from (select id as place from range({partitions}))
+from (select id as place from range({partitions}) as r(id))
 """
 EPOCHS = """
 select
@@ -101,7 +104,7 @@ select
     ) as epochs,
     '{run_id}' as run_id,
     '{run_id}' as changed_in_run_id
-from (select id as place from range({partitions}))
+from (select id as place from range({partitions}) as r(id))
 """
 LOCALS = """
 select
@@ -116,7 +119,7 @@ select
     )) as segments,
     '{run_id}' as run_id,
     '{run_id}' as changed_in_run_id
-from (select id as place from range({partitions}))
+from (select id as place from range({partitions}) as r(id))
 """
 CONFIGS = """
 select
@@ -127,7 +130,7 @@ select
         '{retention}', 'retention.bytes', '-1') as configs,
     0L as valid_from_ms,
     '{run_id}' as run_id
-from range(100)
+from range(100) as r(id)
 """
 # a new segment behind the last of each of these partitions: two events each
 EVENTS = """
@@ -159,7 +162,7 @@ from (
         id div {places} as number,
         {end} + ({round} * 1000 + id div {places}) * {offsets} as start_offset,
         int(event) as event
-    from range({new_segments}) cross join (select id as event from range(2))
+    from range({new_segments}) as r(id) cross join (select id as event from range(2) as e(id))
 )
 """
 PEER = """
@@ -229,9 +232,7 @@ def warehouse(folder: Path) -> Iterator[Session]:
     config = folder / "moldau.yml"
     config.write_text(SETTINGS)
     with open_session(load_settings(config, folder / "warehouse"), "benchmark") as session:
-        session.engines.spark.register(tables())
         yield session
-        session.engines.spark.session.stop()  # the next warehouse needs a session of its own
 
 
 def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
@@ -249,7 +250,7 @@ def bench(session: Session, segments: int, partitions: int, runs: int) -> None:
         ("state.local_segments", LOCALS),
         ("state.topic_configs", CONFIGS),
     ):
-        session.engines.spark.session.sql(f"insert into {table} by name {query.format(**values)}")
+        add(session, table, query.format(**values))
     print(f"\n{segments:,} remote segments, {partitions:,} partitions")
     full = timed(lambda: decide_only(session))
     peers = [timed(lambda: ask_duckdb(session, values)) for _ in range(runs)]
@@ -296,7 +297,7 @@ def read_marts(session: Session) -> None:
 
 def fold(session: Session, events: str, run_id: str) -> None:
     open_run(session, Run(run_id, "load", ["bench"], AT_MS, load_kind="records"))
-    session.engines.spark.session.sql(f"insert into decoded.remote_log_records by name {events}")
+    add(session, "decoded.remote_log_records", events)
     session.bring(
         "remote_log_records",
         f"select * from decoded.remote_log_records where run_id = {literal(run_id)}",
@@ -307,6 +308,7 @@ def fold(session: Session, events: str, run_id: str) -> None:
 def ask_duckdb(session: Session, values: dict[str, object]) -> None:
     """Decide in full, and hold the sums against moldau's."""
     connection = connect_duckdb(session.warehouse)
+    connection.execute("rollback")  # it was begun to read only
     connection.execute(PEER.format(**values))
     [theirs] = connection.execute("select sum(upload), sum(deletes) from lags").fetchall()
     [ours] = session.sql(
