@@ -3,7 +3,8 @@
     python benchmarks/groups.py [--groups 10000,100000,1000000] [--records 1000000] [--runs N]
         [--parts verbs,load,decide,one]
 
-* verbs: statements, Delta commits and files of each verb on the bundled samples.
+* verbs: statements, Delta commits and files of each verb on the bundled samples, warm, beside
+  trivial overwrites of a Delta table by Spark in the same run.
 * load: offset commits in a Parquet file, through raw and decoded into state.
 * decide: `sweep` (offset expirations, then groups) and `cycle` (eligibility) up to the run's row,
   in full, and again after 1 % of the groups, spread evenly, committed. 20 offsets
@@ -124,7 +125,7 @@ def main() -> None:
     print(f"machine: {platform.machine()}, Python {platform.python_version()}, Spark local[2]")
     with scratch() as folder, warehouse(folder) as session:
         if "verbs" in parts:
-            bench_verbs(session)
+            bench_verbs(session, folder)
         if "load" in parts:
             bench_load(session, folder, options.records)
         for groups in map(int, options.groups.split(",")):
@@ -145,12 +146,29 @@ def warehouse(folder: Path) -> Iterator[Session]:
         yield session
 
 
-def bench_verbs(session: Session) -> None:
-    """Each verb twice: the second time there is nothing new."""
+def bench_verbs(session: Session, folder: Path) -> None:
+    """For three clusters, so that the last is warm; again: there is nothing new."""
+    overwrite = overwrite_seconds(session, folder)
+    print(f"a trivial Delta overwrite: {overwrite:.2f} s")
+    for cluster in ("cold", "second", "third"):
+        bench_verbs_of(session, cluster, overwrite)
+
+
+def overwrite_seconds(session: Session, folder: Path) -> float:
+    frame = session.engines.spark.session.range(1).coalesce(1)
+
+    def write() -> None:
+        frame.write.format("delta").mode("overwrite").save(str(folder / "overwritten"))
+
+    write()
+    return statistics.median(timed(write) for _ in range(7))
+
+
+def bench_verbs_of(session: Session, cluster: str, overwrite: float) -> None:
     records = SAMPLES / "east" / "__consumer_offsets.jsonl"
-    clusters = ["verbs"]
+    clusters = [cluster]
     verbs: dict[str, Callable[[], Any]] = {
-        "load": lambda: load(session, [records], "verbs", "records"),
+        "load": lambda: load(session, [records], cluster, "records"),
         "cycle": lambda: decide(session, "cycle", clusters, AT_MS, is_dry_run=True),
         "sweep": lambda: decide(session, "sweep", clusters, AT_MS, is_dry_run=True),
     }
@@ -161,8 +179,9 @@ def bench_verbs(session: Session) -> None:
                 seconds = timed(verb)
             commits, files = written(session.warehouse, before)
             print(
-                f"{name}, {attempt}: {counts['statements']} statements, "
-                f"{commits} Delta commits, {files} files added, {seconds:.1f} s"
+                f"{cluster}, {name}, {attempt}: {counts['statements']} statements, "
+                f"{commits} Delta commits, {files} files added, {seconds:.2f} s "
+                f"({seconds / overwrite:.1f} overwrites)"
             )
 
 
