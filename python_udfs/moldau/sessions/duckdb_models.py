@@ -23,7 +23,13 @@ from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
 from moldau.reading.delta import create_view, open_duckdb
 from moldau.reading.delta_types import identifier, in_one_line
-from moldau.warehouse.append import ChangedMeanwhileError, append, merge, with_rows
+from moldau.warehouse.append import (
+    ChangedMeanwhileError,
+    SeveralChangesError,
+    append,
+    merge,
+    with_rows,
+)
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
@@ -216,7 +222,7 @@ class DuckDBModels:
 
         try:
             make(node)
-        except (duckdb.Error, DeltaError) as error:
+        except (duckdb.Error, DeltaError, SeveralChangesError) as error:
             if number := system_error(str(error)):
                 raise OSError(number, in_one_line(error)) from error
             raise DbtError(f"{node.name}: {in_one_line(error)}") from error

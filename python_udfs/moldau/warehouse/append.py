@@ -55,6 +55,10 @@ def _properties() -> WriterProperties:
     return WriterProperties(compression="SNAPPY", max_row_group_size=ROWS_IN_GROUP)
 
 
+class SeveralChangesError(MoldauError):
+    """Rows that are merged disagree about one row of the table."""
+
+
 class ChangedMeanwhileError(Exception):
     """Another writer has committed to the table since it was read."""
 
@@ -87,7 +91,7 @@ def merge(
     suited = changes.select(schema.names).cast(schema)
     changed = suited.filter(pc.not_equal(actions, "insert"))
     if changed.group_by(list(key)).aggregate([]).num_rows < changed.num_rows:
-        raise MoldauError(f"several rows change the same row of {table}: its key is {key}")
+        raise SeveralChangesError(f"several rows change the same row of {table} by its key {key}")
     _merge(opened, key, suited.append_column(ACTION, actions))
 
 

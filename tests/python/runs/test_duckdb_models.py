@@ -11,7 +11,7 @@ from spark_support import change, fold_records, rows
 from moldau.engine.dbt import DbtError
 from moldau.sessions import duckdb_models, run
 from moldau.sessions.session import Session
-from moldau.warehouse.append import ChangedMeanwhileError
+from moldau.warehouse.append import ChangedMeanwhileError, SeveralChangesError
 from moldau.warehouse.sizes import DUCKDB_BYTES
 
 
@@ -56,14 +56,21 @@ def test_a_merge_that_another_writer_outran_is_decided_anew(
     assert rows(session, state) == [("DEAD", "another")]
 
 
-def test_a_merge_that_is_always_outrun_gives_up(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (ChangedMeanwhileError(), "is changed by others all the time"),
+        (SeveralChangesError("several rows change one"), ": several rows change one"),
+    ],
+)
+def test_a_merge_that_cannot_be_made_is_a_failure_of_the_model(
+    session: Session, monkeypatch: pytest.MonkeyPatch, raised: Exception, told: str
 ) -> None:
-    def outrun(*_: Any) -> None:
-        raise ChangedMeanwhileError
+    def refuse(*_: Any) -> None:
+        raise raised
 
     log = Log()
     log.streams("g", stored=3)
-    monkeypatch.setattr(duckdb_models, "merge", outrun)
-    with pytest.raises(DbtError, match="is changed by others all the time"):
-        fold_records(session, {"always outrun": log.records})
+    monkeypatch.setattr(duckdb_models, "merge", refuse)
+    with pytest.raises(DbtError, match=told):
+        fold_records(session, {"cannot be merged": log.records})
