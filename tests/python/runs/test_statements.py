@@ -11,6 +11,7 @@ import pytest
 from log_support import Log
 from spark_support import commits, fold_records, in_spark, rows, statements, with_clusters, writes
 
+from moldau.engine.graph import helpers_under, models_tagged
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.records.encode import encode_key, encode_value
@@ -120,6 +121,13 @@ def test_verbs_cost_few_commits_and_statements(session: Session, engine: str) ->
         name: (made <= bounds[name][0], given <= bounds[name][1])
         for name, (made, given) in told.items()
     } == dict.fromkeys(bounds, (True, True)), told
+
+
+def test_a_run_of_tiers_makes_few_models() -> None:
+    made = {
+        model.name for stage in ("decide", "apply") for model in models_tagged(f"{stage}_tiers")
+    }
+    assert len(made | helpers_under(made).keys()) <= 45
 
 
 def test_requests_cost_as_many_statements_for_one_as_for_many(
