@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import change, fold_records, rows
+from spark_support import change, fold_records, in_spark, rows
 
 from moldau.engine.dbt import DbtError
 from moldau.sessions import duckdb_models, run
@@ -25,6 +25,20 @@ def test_what_is_too_big_for_duckdb_is_made_by_spark(
     run.open_run(session, one, bytes_brought=7)
     is_big = bytes_there == DUCKDB_BYTES
     assert session.engines.at_hand is (session.engines.spark if is_big else session.engines.duckdb)
+
+
+def test_rows_that_spark_wrote_are_found_by_long_keys(session: Session) -> None:
+    """Statistics of Spark's files hold 32 characters of a text."""
+    names = [
+        f"{beginning * 50}{end}" for beginning in ("x", "é", "\U0010ffff") for end in ("", "a", "b")
+    ]
+    log = Log()
+    for engine in (in_spark(session), session):
+        for name in names:
+            log.streams(name, stored=3)
+        fold_records(engine, {"long keys": log.records})
+    counted = "select count(*), count(distinct group_id) from state.groups"
+    assert rows(session, f"{counted} where cluster_id = 'long keys'") == [(len(names), len(names))]
 
 
 def test_a_merge_that_another_writer_outran_is_decided_anew(

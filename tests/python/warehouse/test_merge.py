@@ -52,6 +52,20 @@ def test_rows_are_inserted_updated_and_deleted_in_one_commit(tmp_path: Path) -> 
     assert version(tmp_path) == before + 1
 
 
+@pytest.mark.parametrize("prefix", ["", "x" * 100, "é" * 70, "\U0010ffff" * 40, "\x7f" * 70])
+def test_files_are_left_out_by_what_long_keys_say(tmp_path: Path, prefix: str) -> None:
+    """Statistics of files hold the beginning of a long text."""
+    create(tmp_path)
+    names = [prefix, f"{prefix}a", f"{prefix}b", f"{prefix}\U0010ffff"]
+    for group in names:  # a file each
+        merge_now(tmp_path, **{group: ("insert", 1)})
+    merge_now(tmp_path, **{group: ("update", 2) for group in names})
+    assert attempts(tmp_path) == dict.fromkeys(names, 2)
+    for number, group in enumerate(names, 3):
+        merge_now(tmp_path, **{group: ("update", number)})
+    assert sorted(attempts(tmp_path).values()) == [3, 4, 5, 6]
+
+
 def test_no_rows_are_no_commit(tmp_path: Path) -> None:
     create(tmp_path)
     before = version(tmp_path)
