@@ -64,7 +64,7 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
     east, west = SAMPLES / "east", SAMPLES / "west"
     tell(
         "Two Kafka 4.4.0 brokers, `east` and `west`, and their topic __consumer_offsets.\n"
-        "Starting Spark and creating the warehouse ..."
+        "Creating the warehouse ..."
     )
     with open_session(settings, "moldau demo") as session:
         for files, cluster, kind in (
