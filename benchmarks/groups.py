@@ -36,12 +36,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 from deltalake import DeltaTable
-from measure import counted, insert, scratch, timed, versions, written
+from measure import connect_peer, counted, insert, scratch, timed, versions, written
 
 from moldau.engine.duckdb_sql import MACROS
 from moldau.engine.graph import helpers_under, models
 from moldau.loading.journal import load
-from moldau.reading.delta import create_view, open_duckdb
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
@@ -355,10 +354,7 @@ def change_one_percent(session: Session, run: int) -> None:
 
 def ask_duckdb(session: Session, kind: str) -> None:
     """Decide in full: DuckDB is not told of any stored decision."""
-    databases = (name.split(".")[0] for name in tables())
-    connection = open_duckdb([*databases, "run", "staging", "intermediate"])
-    for name in tables():
-        create_view(connection, session.warehouse, name)
+    connection = connect_peer(session, "run", "staging", "intermediate")
     connection.execute(
         "create view run.parameters as select 'x' as run_id, "
         f"'{kind}' as kind, null::varchar as load_kind, true as is_open, true as is_locked, "

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from duckdb import DuckDBPyConnection
 from pyspark.sql import SparkSession
 
+from moldau.reading.delta import create_view, open_duckdb
 from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.session import Session
 from moldau.warehouse.append import append
@@ -38,12 +40,24 @@ def insert(session: Session, table: str, query: str, rows: int) -> None:
 
 
 def add(session: Session, table: str, query: str) -> None:
-    """Rows of a query in Spark SQL, written as runs write; columns that it leaves out are null."""
-    found = session.engines.duckdb.arrow(query)
+    """Add the rows of a query in Spark SQL."""
+    write(session, table, session.engines.duckdb.arrow(query))
+
+
+def write(session: Session, table: str, rows: pa.Table) -> None:
+    """Append rows as runs write them; columns that they lack are null."""
     for column in tables()[table].columns:
-        if column.name not in found.column_names:
-            found = found.append_column(column.name, pa.nulls(found.num_rows))
-    append(session.warehouse, table, found.to_batches())
+        if column.name not in rows.column_names:
+            rows = rows.append_column(column.name, pa.nulls(rows.num_rows))
+    append(session.warehouse, table, rows.to_batches(max_chunksize=1_000_000))
+
+
+def connect_peer(session: Session, *schemas: str) -> DuckDBPyConnection:
+    """DuckDB on the tables as they are, for a peer that makes tables and views of its own."""
+    connection = open_duckdb([*(name.split(".")[0] for name in tables()), *schemas])
+    for name in tables():
+        create_view(connection, session.warehouse, name)
+    return connection
 
 
 @contextmanager
@@ -54,11 +68,11 @@ def counted() -> Iterator[dict[str, int]]:
     plain = [getattr(engine, name) for engine, name in asked]
 
     def counting(method: Any) -> Any:
-        def counted(*arguments: Any, **options: Any) -> Any:
+        def noted(*arguments: Any, **options: Any) -> Any:
             counts["statements"] += 1
             return method(*arguments, **options)
 
-        return counted
+        return noted
 
     for (engine, name), method in zip(asked, plain, strict=True):
         setattr(engine, name, counting(method))

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
-from measure import scratch, timed, versions, written
+from measure import scratch, timed, versions, write, written
 
 from moldau.engine.literals import literal
 from moldau.reading.delta import connect_duckdb
@@ -37,9 +36,7 @@ from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
-from moldau.warehouse.append import append
 from moldau.warehouse.contracts import tables
-from moldau.warehouse.damage import open_table
 
 AT_MS = 1_800_000_000_000
 SETTINGS = """
@@ -182,7 +179,7 @@ def write_syncs(
             upstream_offset=number * UPSTREAM_STEP + BEFORE_FIRST,
             downstream_offset=number * DOWNSTREAM_STEP,
         )
-        write(session, "decoded.offset_syncs", rows)
+        write(session, "decoded.offset_syncs", rows.to_arrow())
     mirror.next_log_offset += places * each
 
 
@@ -205,22 +202,11 @@ def write_commits(session: Session, mirror: Mirror) -> None:
         tombstone_log_offset=pl.lit(-1),
         changed_in_run_id=pl.lit(next_run_id(session, "load")),
     )
-    write(session, "state.group_offsets", rows)
+    write(session, "state.group_offsets", rows.to_arrow())
 
 
 def topic_name(place: pl.Expr) -> pl.Expr:
     return pl.format("topic-{}", place // PARTITIONS)
-
-
-def write(session: Session, table: str, frame: pl.DataFrame) -> None:
-    """Append rows; columns that they lack are null."""
-    schema = pa.schema(open_table(session.warehouse.joinpath(*table.split("."))).schema())
-    rows = frame.to_arrow()
-    columns = {
-        field.name: rows[field.name] if field.name in frame.columns else pa.nulls(len(rows))
-        for field in schema
-    }
-    append(session.warehouse, table, pa.table(columns).to_batches(max_chunksize=1_000_000))
 
 
 def fold(session: Session, run_id: str) -> None:

@@ -23,11 +23,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from measure import add, scratch, timed, versions, written
+from measure import add, connect_peer, scratch, timed, versions, written
 
 from moldau.engine.literals import literal
 from moldau.project import ROOT
-from moldau.reading.delta import connect_duckdb
 from moldau.reading.query import table_rows
 from moldau.records import families
 from moldau.runs.opening import open_session
@@ -307,8 +306,7 @@ def fold(session: Session, events: str, run_id: str) -> None:
 
 def ask_duckdb(session: Session, values: dict[str, object]) -> None:
     """Decide in full, and hold the sums against moldau's."""
-    connection = connect_duckdb(session.warehouse)
-    connection.execute("rollback")  # it was begun to read only
+    connection = connect_peer(session)
     connection.execute(PEER.format(**values))
     [theirs] = connection.execute("select sum(upload), sum(deletes) from lags").fetchall()
     [ours] = session.sql(
