@@ -13,7 +13,7 @@ from spark_support import compact, spark_of
 
 from moldau.project import ROOT
 from moldau.reading.query import table_rows
-from moldau.reading.spark import ask_spark, in_utc
+from moldau.reading.spark import ask_spark, rows_of
 from moldau.reading.table_status import table_status_sql
 from moldau.reading.values import plain
 from moldau.reading.views import PARAMETERS, TABLE_STATUS, parameters_sql, views_under
@@ -79,8 +79,7 @@ def _said_step_by_step(
             spark.sql(f"create or replace view {_apart(view.name)} as {made}")
             if view.name in names:
                 frame = spark.sql(made)
-                rows = [tuple(map(in_utc, row)) for row in frame.collect()]
-                yield view.name, frame.columns, rows
+                yield view.name, frame.columns, rows_of(frame)
 
 
 def _apart(sql: str) -> str:

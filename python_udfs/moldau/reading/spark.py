@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moldau.errors import MoldauError
 from moldau.reading.spark_views import make_marts
@@ -13,6 +13,9 @@ from moldau.reading.tables import existing_relations, existing_tables, mentioned
 from moldau.reading.views import tables_under
 from moldau.warehouse.catalog import register
 from moldau.warehouse.sizes import is_small
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _READING = ("select", "with", "from", "table", "values", "show", "describe", "desc", "explain")
 
@@ -46,22 +49,26 @@ def ask_spark(
         suit_to(apart, is_small(warehouse))
         require_reading(apart, query)
         frame = apart.sql(query)
-        rows = [tuple(map(in_utc, row)) for row in frame.collect()]
+        rows = rows_of(frame)
     except PySparkException as error:
         raise MoldauError(str(error).strip().split("\n")[0].rstrip(";")[:500]) from None
     return frame.columns, iter(rows)
 
 
-def in_utc(value: Any) -> Any:
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return [tuple(map(_in_utc, row)) for row in frame.collect()]
+
+
+def _in_utc(value: Any) -> Any:
     """PySpark gives times without a zone; session, JVM and process are in UTC."""
     match value:
         case datetime(tzinfo=None):
             return value.replace(tzinfo=UTC)
         case dict():
-            return {key: in_utc(item) for key, item in value.items()}
+            return {key: _in_utc(item) for key, item in value.items()}
         case tuple() if hasattr(value, "asDict"):
-            return in_utc(value.asDict())
+            return _in_utc(value.asDict())
         case list():
-            return [in_utc(item) for item in value]
+            return [_in_utc(item) for item in value]
         case _:
             return value

@@ -169,8 +169,9 @@ class DuckDBModels:
         names = ", ".join(map(identifier, _columns(node)))
         with self._batches(f"select {names} from ({node.duckdb_sql})") as batches:
             rows = with_rows(batches)
-            if rows is not None or is_instead:
-                append(self._warehouse, node.table, rows or [], is_instead)
+            if rows is None and not is_instead:
+                return
+            append(self._warehouse, node.table, rows or [], is_instead)
         self._refresh([node.table])
 
     def _slices(self, name: str) -> int:
