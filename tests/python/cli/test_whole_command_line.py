@@ -123,13 +123,13 @@ def answers(shell: Shell, folder: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def python(program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def python(program: str, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
     return subprocess.run(
         [sys.executable, "-c", program, *words],
         capture_output=True,
         text=True,
-        env=environment | variables,
+        env=environment,
         cwd=PROJECT,
         timeout=2400,
     )
