@@ -144,6 +144,13 @@ class Project:
         assert result.success, result.exception
         return set(result.result)
 
+    def compiled(self, selection: str) -> list[Any]:
+        """dbt's nodes with their SQL, from no engine."""
+        arguments = ["compile", "--select", selection, "--target", "open", "--no-populate-cache"]
+        result = dbtRunner(manifest=self.manifest).invoke([*arguments, *_options(self.folder)])
+        assert result.success, result.exception
+        return [one.node for one in result.result.results]
+
 
 @cache
 def project() -> Project:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from spark_support import compact, spark_of
+import pyarrow as pa
+from pyspark.sql.types import StructType
 
+from moldau.engine.spark import suit_to
 from moldau.project import ROOT
+from moldau.reading.delta import connect_duckdb
 from moldau.reading.query import table_rows
 from moldau.reading.spark import ask_spark, rows_of
 from moldau.reading.table_status import table_status_sql
 from moldau.reading.values import plain
-from moldau.reading.views import PARAMETERS, TABLE_STATUS, parameters_sql, views_under
+from moldau.reading.views import (
+    PARAMETERS,
+    TABLE_STATUS,
+    parameters_sql,
+    tables_under,
+    views_under,
+)
 from moldau.sessions.session import Session
-from moldau.warehouse.contracts import marts
-
-MANY_VIEWS = 15
+from moldau.warehouse.contracts import marts, tables
 
 
 def compared(domain: str) -> list[str]:
@@ -34,7 +40,6 @@ def compared(domain: str) -> list[str]:
 def differences(session: Session, domain: str, at_ms: int) -> dict[str, list[str]]:
     """Mart -> the first rows that only one engine has, as printed."""
     found = {}
-    compact(session)
     for name, spark_columns, spark_rows in said_by_spark(session, compared(domain), at_ms):
         duckdb = table_rows(session.warehouse, name, at_ms=at_ms)
         assert list(duckdb.columns) == spark_columns, name
@@ -51,40 +56,45 @@ def differences(session: Session, domain: str, at_ms: int) -> dict[str, list[str
 def said_by_spark(
     session: Session, names: Sequence[str], at_ms: int
 ) -> Iterator[tuple[str, list[str], list[Any]]]:
-    """Marts, their columns and rows.
+    """Marts, their columns and rows: one of them as people ask, the others step by step.
 
-    Those of many views take Spark long to plan, and share most of them: these are made once, and
-    only one of the marts is asked for whole, as people ask.
+    Spark plans a whole mart for seconds, and looks through each table's log for each of them. Step
+    by step every view is made once, of rows that Spark was given.
     """
-    heavy = [name for name in names if len(views_under([name])) > MANY_VIEWS]
-    yield from _said_step_by_step(session, heavy, at_ms)
-    for name in [*heavy[-1:], *(name for name in names if name not in heavy)]:
-        columns, rows = ask_spark(session.warehouse, f"from {name}", at_ms)
-        yield name, columns, list(rows)
+    columns, rows = ask_spark(session.warehouse, f"from {names[0]}", at_ms)
+    yield names[0], columns, list(rows)
+    spark = session.engines.spark.session
+    suit_to(spark, is_small=True)
+    spark.conf.set("spark.sql.execution.arrow.localRelationThreshold", "0b")
 
+    def give(name: str, rows: pa.Table, schema: StructType | str) -> None:
+        frame = spark.createDataFrame(rows if rows.num_rows else [], schema)
+        frame.createOrReplaceTempView(_apart(name))
 
-def _said_step_by_step(
-    session: Session, names: Sequence[str], at_ms: int
-) -> Iterator[tuple[str, list[str], list[Any]]]:
-    spark = spark_of(session)
-    spark.sql("create schema if not exists alike")
-    clock, status = parameters_sql(at_ms), table_status_sql(session.warehouse)
-    for brought, sql in ((PARAMETERS, clock), (TABLE_STATUS, status)):
-        spark.sql(f"create or replace view {_apart(brought)} as {sql}")
-    with tempfile.TemporaryDirectory() as folder:
-        for view in views_under(names):
-            place = Path(folder) / view.name
-            spark.sql(_apart(view.spark_sql)).coalesce(1).write.parquet(str(place))
-            made = f"select * from parquet.`{place}`"
-            spark.sql(f"create or replace view {_apart(view.name)} as {made}")
-            if view.name in names:
-                frame = spark.sql(made)
-                yield view.name, frame.columns, rows_of(frame)
+    read = sorted(tables_under(names))
+    connection = connect_duckdb(session.warehouse, read)
+    for table in read:
+        columns = [f"`{column.name}` {column.data_type}" for column in tables()[table].columns]
+        give(table, connection.sql(f"from {table}").to_arrow_table(), ", ".join(columns))
+    spark.sql(parameters_sql(at_ms)).createOrReplaceTempView(_apart(PARAMETERS))
+    status = spark.sql(table_status_sql(session.warehouse))
+    status.createOrReplaceTempView(_apart(TABLE_STATUS))
+    views = views_under(names)
+    readers = Counter(parent for view in views for parent in view.views)
+    for view in views:
+        frame = spark.sql(_apart(view.spark_sql))
+        if view.name in names or readers[view.name] > 1:
+            give(view.name, frame.toArrow(), frame.schema)
+        else:
+            frame.createOrReplaceTempView(_apart(view.name))
+        if view.name in names[1:]:
+            yield view.name, frame.columns, rows_of(spark.table(_apart(view.name)))
 
 
 def _apart(sql: str) -> str:
-    """On views of this comparison, in place of those of the session."""
-    return re.sub(r"(?<![\w.'\"`])(reading|marts)\.(\w+)\b", r"alike.\1__\2", sql)
+    """On what this comparison brings, in place of the warehouse's."""
+    schemas = "|".join({"reading", "marts", *(name.split(".")[0] for name in tables())})
+    return re.sub(rf"(?<![\w.'\"`])({schemas})\.(\w+)\b", r"alike__\1__\2", sql)
 
 
 def printed(rows: Any) -> list[str]:

@@ -23,11 +23,9 @@ import sqlglot
 from pyspark.sql import DataFrame, SparkSession
 
 from moldau.domains import topics
-from moldau.engine.dbt import DbtError, dbt
 from moldau.engine.literals import literal
 from moldau.project import ROOT
 from moldau.reading.delta import connect_duckdb
-from moldau.reading.publish import PUBLISHED, publish
 from moldau.reading.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
@@ -38,7 +36,6 @@ from moldau.sessions.rows import append_row
 from moldau.sessions.run import (
     Run,
     next_run_id,
-    now_ms,
     open_run,
     row_of,
     settings_models,
@@ -298,41 +295,6 @@ def ask_models(session: Session, clusters: Sequence[str], at_ms: int) -> None:
     session.make_views("int_groups__decisions_reasoned")
 
 
-def make_all_views(session: Session, under: str = "models") -> None:
-    """The views and lists of a run, on the tables as they are."""
-    run = Run(next_run_id(session, "compare"), "compare", ["tested"], now_ms())
-    open_run(in_spark(session), run)
-    spark_of(session)
-    chosen = [f"config.materialized:{kind},path:{under}" for kind in ("view", "run_list")]
-    dbt("run", "--select", *chosen, warehouse=session.warehouse)
-
-
-@contextlib.contextmanager
-def published(session: Session, names: Sequence[str], at_ms: int) -> Iterator[None]:
-    """In this block `marts.*` of Spark are what was published: dbt's tests ask each many times."""
-    publish(session.warehouse, names, at_ms)
-    spark_of(session).sql("create schema if not exists marts")
-    for name in names:
-        folder = session.warehouse / PUBLISHED / name
-        spark_of(session).sql(
-            f"create or replace view marts.{name} as select * from delta.`{folder}`"
-        )
-    yield
-    spark_of(session).sql("drop schema marts cascade")
-
-
-def dbt_tests_pass(session: Session, *selected: str, but: Sequence[str] = ()) -> None:
-    """dbt's tests of a selection, on the tables and views that are there."""
-    failed = ""
-    try:
-        without = ("--exclude", *but) if but else ()
-        dbt("test", "--select", *selected, *without, warehouse=session.warehouse)
-    except DbtError as error:
-        failed = str(error)
-    if failed:
-        pytest.fail(failed, pytrace=False)
-
-
 def insert_row(session: Session, table: str, row: Mapping[str, Any]) -> None:
     """Columns that it leaves out are null."""
     given = {name: value for name, value in row.items() if value is not None}
@@ -422,12 +384,6 @@ def statements() -> Iterator[list[str]]:
         ):
             patch.setattr(engine, name, noting(getattr(engine, name)))
         yield given
-
-
-def compact(session: Session) -> None:
-    """One file a table: hundreds of tests leave hundreds, and Spark makes a task for each."""
-    for name in tables():
-        open_table(session.warehouse.joinpath(*name.split("."))).optimize.compact()
 
 
 def commits(warehouse: Path) -> int:

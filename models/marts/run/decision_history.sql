@@ -11,6 +11,7 @@ reasons as (
     select distinct
         domain,
         reason_code,
+        decision,
         split(decision_table, '_')[0] as about,
         reason_text
 
@@ -39,8 +40,10 @@ decision_history as (
         on
             decision_changes.domain = reasons.domain
             and decision_changes.reason_code = reasons.reason_code
+            and decision_changes.decision = reasons.decision
             and reasons.about = case split(decision_changes.subject, ' ')[0]
                 when 'sweep' then 'group'
+                when 'translation' then 'offset'
                 else split(decision_changes.subject, ' ')[0]
             end
 

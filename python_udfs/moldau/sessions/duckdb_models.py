@@ -54,7 +54,7 @@ class DuckDBModels:
     @cached_property
     def _connection(self) -> DuckDBPyConnection:
         databases = (name.split(".")[0] for name in tables())
-        connection = open_duckdb([*databases, "run", "staging", "intermediate"])
+        connection = open_duckdb([*databases, "run", "staging", "intermediate", "marts"])
         connection.execute("set temp_directory = ?", [str(self._warehouse / "_moldau" / "spilled")])
         for macro in MACROS:
             connection.execute(macro)

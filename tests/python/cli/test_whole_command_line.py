@@ -1,18 +1,13 @@
-"""The verbs that write, as a person types them: one Spark session by `exec`, and plain dbt."""
+"""The verbs that write, as a person types them: one session by `exec`."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from shell_support import Shell
-
-from moldau.reading.query import query
 
 pytestmark = pytest.mark.processes
 
@@ -44,62 +39,6 @@ explain tier tier-a-0
 what-if tiers --topic tier-a --set retention.bytes=-1 --at 2026-11-21T07:59:58.738Z --format json
 """.replace(f"{SAMPLES}/bad.jsonl", "{bad}")
 
-# decisions that a plain dbt run has changed, and how many of these stand in the history
-DECISIONS_OF_DBT = """
-    select count(*), count(recorded.run_id)
-    from (
-        select cluster_id, 'sweep ' || group_id as subject, changed_in_run_id
-        from decisions.group_sweeps
-        union all
-        select cluster_id, 'cleanup ' || group_id, changed_in_run_id
-        from decisions.cleanup_eligibility
-    ) as decided
-    left join history.decision_changes as recorded
-        on decided.cluster_id = recorded.cluster_id
-        and decided.subject = recorded.subject
-        and decided.changed_in_run_id = recorded.run_id
-    where decided.changed_in_run_id like '%~dbt-%'
-"""
-# dbt as a person calls it in the project, with no moldau around it: a run that ends before it
-# records, a whole one, and a test of tables, of a list that a run works on, of a model's rule
-PLAIN_DBT = """
-import json, os, sys
-from pathlib import Path
-from dbt.cli.main import dbtRunner
-from pyspark.sql import SparkSession
-
-folder, decisions = Path(sys.argv[1]), sys.argv[2]
-os.environ["MOLDAU_WAREHOUSE"] = str(folder / "w")
-
-
-def dbt(verb, *words):
-    paths = ["--profiles-dir", "profiles", "--target-path", str(folder / "target")]
-    if not dbtRunner().invoke([verb, *paths, *words]).success:
-        sys.exit(1)
-    forget()
-
-
-def forget():  # the views: in a process of its own the next command would not find them
-    spark = SparkSession.builder.getOrCreate()
-    for (schema,) in spark.sql("show schemas").collect():
-        for view in spark.sql(f"show views in {schema}").collect():
-            spark.sql(f"drop view {schema}.{view.viewName}")
-
-
-def count():
-    from moldau.reading.query import query
-    return [*query(folder / "w", decisions).rows][0]
-
-
-dbt("run", "--select", "+int_groups__decisions_gathered")
-told = [count()]
-dbt("run")
-told.append(count())
-tests = ("assert_changes_end_in_the_current_decision", "int_tiers__partitions_due")
-dbt("test", "--select", *tests, "int_tiers__segments_overlapping")
-(folder / "dbt.json").write_text(json.dumps(told))
-"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -121,18 +60,6 @@ def answers(shell: Shell, folder: Path) -> list[dict[str, Any]]:
     early = lines.pop(1)
     assert early["exit_code"] == 0, "transactions may come before every record"
     return lines
-
-
-def python(program: str, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
-    return subprocess.run(
-        [sys.executable, "-c", program, *words],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=PROJECT,
-        timeout=2400,
-    )
 
 
 def test_each_line_answers_with_its_exit_code(answers: list[dict[str, Any]]) -> None:
@@ -186,18 +113,3 @@ def test_a_partition_of_tiered_storage_is_explained(answers: list[dict[str, Any]
     assert "1003020 bytes too much" in answers[-2]["output"]
     lags = {row["partition_index"]: row for row in json.loads(answers[-1]["output"])}
     assert (lags[0]["delete_tier_lag"], lags[0]["delete_tier_lag_then"]) == (1000, 800)
-
-
-def test_plain_dbt_decides_and_makes_good_what_a_killed_one_left_unrecorded(
-    answers: list[dict[str, Any]], folder: Path
-) -> None:
-    [before] = query(folder / "w", DECISIONS_OF_DBT).rows
-    told = python(PLAIN_DBT, str(folder), DECISIONS_OF_DBT)
-    assert told.returncode == 0, told.stdout + told.stderr
-    (decided, of_these), after = json.loads((folder / "dbt.json").read_text())
-    assert before == (0, 0)
-    assert decided > 0, "at now other offsets have expired"
-    assert of_these == 0
-    assert after == [decided, decided]
-    lists = folder / "w" / "_moldau" / "plain_run"
-    assert not list(lists.iterdir()), "each run of dbt removed its own lists"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from log_support import Log
 from spark_support import (
+    commits,
     fold_records,
     in_spark,
     read_capture,
@@ -56,8 +59,17 @@ def settings_text(folder: Path) -> str:
     return f"clusters:\n{clusters}flows:\n{flows}"
 
 
-def tell(session: Session, engine: str, folder: Path) -> list[dict[str, int]]:
-    """Loads and runs of every domain, on clusters of the engine's own; the counts of the runs."""
+@dataclass
+class Told:
+    """`counts` of the runs; `costs`: commits and statements of verbs whose views are made."""
+
+    counts: list[dict[str, int]] = field(default_factory=list)
+    costs: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def tell(session: Session, engine: str, folder: Path) -> Told:
+    """Loads and runs of every domain, on clusters of the engine's own."""
+    told = Told()
 
     def bring(name: str, kind: str, *files: str) -> None:
         load(session, [of_engine(SAMPLES / file) for file in files], f"{name}-{engine}", kind)
@@ -72,43 +84,50 @@ def tell(session: Session, engine: str, folder: Path) -> list[dict[str, int]]:
         copied.write_text(text)
         return copied
 
-    def run(kind: str, at_ms: int, *names: str, is_dry_run: bool = False) -> dict[str, int]:
+    def run(kind: str, at_ms: int, *names: str, is_dry_run: bool = False) -> None:
         clusters = [f"{name}-{engine}" for name in names]
-        return decide(session, kind, clusters, at_ms, is_dry_run).counts
+        told.counts.append(decide(session, kind, clusters, at_ms, is_dry_run).counts)
 
-    counts = []
+    @contextlib.contextmanager
+    def counted(name: str) -> Iterator[None]:
+        before = commits(session.warehouse)
+        with statements() as given:
+            yield
+        told.costs[name] = (commits(session.warehouse) - before, len(given))
+
     bring("watched", "records", f"west/{RECORDS}")
     bring("watched", "open_transactions", "west/open_transactions.jsonl")
     log = Log(partition=99)  # the capture has groups on the others
     log.streams("eligible", stored=3)
     capture = read_capture("cleanup-inmemory")
     fold_records(session, {f"charged-{engine}": [*capture, *log.records]})
-    counts.append(run("cycle", CUT_MS, "watched", is_dry_run=True))
-    counts.append(run("sweep", CUT_MS, "watched", is_dry_run=True))
-    counts.append(run("cycle", CUT_MS, "charged"))
-    counts.append(run("sweep", CUT_MS + 200 * HOUR_MS, "charged"))
-    bring("watched", "records", "west/__consumer_offsets.later.jsonl")
+    run("cycle", CUT_MS, "charged")
+    run("sweep", CUT_MS + 200 * HOUR_MS, "charged")
+    with counted("cycle"):
+        run("cycle", CUT_MS, "watched", is_dry_run=True)
+    with counted("sweep"):
+        run("sweep", CUT_MS, "watched", is_dry_run=True)
+    with counted("load"):
+        bring("watched", "records", "west/__consumer_offsets.later.jsonl")
     bring("asked", "records", f"east/{RECORDS}")
     for kind in ("heartbeats", "topology_pushes", "group_deletions"):
         bring("asked", kind, f"requests/{kind}.jsonl")
-    counts.append(run("requests", CUT_MS, "asked"))
+    run("requests", CUT_MS, "asked")
     for kind in ("topic_configs", "partition_states", "leader_epochs", "local_segments"):
         bring("tiered", kind, f"tiers/{kind}.jsonl")
     bring("tiered", "records", "tiers/__remote_log_metadata.jsonl")
-    counts.append(run("tiers", TIERED_MS, "tiered"))
+    run("tiers", TIERED_MS, "tiered")
     parts = ("", ".later")
     of_a = [f"A.{name}{part}" for name in ("__consumer_offsets", SYNCS) for part in parts]
     of_b = [f"B.{name}{part}" for name in ("__consumer_offsets", CHECKPOINTS) for part in parts]
     for cluster, names in (("A", of_a), ("B", of_b)):
         bring(cluster, "records", *(f"mirrored/{name}.jsonl" for name in names))
-    counts.append(run("translate", RESTARTED_MS))
-    return counts
+    run("translate", RESTARTED_MS)
+    return told
 
 
 @pytest.fixture(scope="module")
-def told(
-    session: Session, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, list[dict[str, int]]]]:
+def told(session: Session, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
     folder = tmp_path_factory.mktemp("alike")
     config = folder / "moldau.yml"
     config.write_text(settings_text(folder))
@@ -119,7 +138,7 @@ def told(
             found[engine] = tell(ours if engine == "auto" else in_spark(ours), engine, folder)
         is_of_dbt = any('"app": "dbt"' in statement for statement in given)
         assert is_of_dbt is (engine == "spark")
-    yield found
+    return found
 
 
 def written(session: Session, table: str, engine: str) -> list[str]:
@@ -137,20 +156,28 @@ def written(session: Session, table: str, engine: str) -> list[str]:
 @pytest.mark.parametrize(
     "table", [name for name in tables() if name.split(".")[0] in ("state", "decisions", "history")]
 )
-def test_both_write_the_same_rows(
-    told: dict[str, list[dict[str, int]]], session: Session, table: str
-) -> None:
+def test_both_write_the_same_rows(told: dict[str, Told], session: Session, table: str) -> None:
     of_duckdb, of_spark = (written(session, table, engine) for engine in ENGINES)
     assert of_duckdb == of_spark
 
 
-def test_the_runs_count_the_same(told: dict[str, list[dict[str, int]]]) -> None:
+def test_the_runs_count_the_same(told: dict[str, Told]) -> None:
     """But for the last, a translation, which is of the flows of both."""
-    assert told["auto"][:-1] == told["spark"][:-1]
+    assert told["auto"].counts[:-1] == told["spark"].counts[:-1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_verbs_cost_few_commits_and_statements(told: dict[str, Told], engine: str) -> None:
+    """A dry run of a cycle and of a sweep, and a load of records."""
+    bounds = {"cycle": (3, 30), "sweep": (4, 35), "load": (6, 35)}
+    costs = told[engine].costs
+    assert costs.keys() == bounds.keys()
+    assert all(made <= bounds[name][0] for name, (made, _) in costs.items()), costs
+    assert all(given <= bounds[name][1] for name, (_, given) in costs.items()), costs
 
 
 def test_the_story_fills_the_tables_of_every_domain(
-    told: dict[str, list[dict[str, int]]], session: Session
+    told: dict[str, Told], session: Session
 ) -> None:
     filled = {name for name in tables() if written(session, name, "auto")}
     assert {

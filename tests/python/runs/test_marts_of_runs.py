@@ -6,6 +6,7 @@ The last of this folder: what its tests left in the warehouse that they share is
 from __future__ import annotations
 
 import pytest
+from data_tests import failing
 from marts_alike import differences
 
 from moldau.sessions.session import Session
@@ -16,3 +17,7 @@ AT_MS = 1_800_000_000_000
 
 def test_both_engines_say_the_same(session: Session) -> None:
     assert differences(session, "groups", AT_MS) == {}
+
+
+def test_every_data_test_of_dbt_passes(session: Session) -> None:
+    assert failing(session, AT_MS) == {}

@@ -1,0 +1,37 @@
+"""dbt's data tests, as dbt compiles them, asked of DuckDB about what tests left in a warehouse."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from manifest_support import project
+
+from moldau.engine.graph import graph
+from moldau.reading.table_status import table_status_sql
+from moldau.reading.views import parameters_sql
+from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.session import Session
+from moldau.warehouse.contracts import in_force
+
+
+@cache
+def data_tests() -> list[Any]:
+    """dbt's nodes, with their SQL for Spark."""
+    return project().compiled("test_type:data")
+
+
+def failing(session: Session, at_ms: int) -> dict[str, Any]:
+    """Data test -> the first of the rows that it finds.
+
+    Marts and lists of a run are those of every cluster at this instant.
+    """
+    open_run(session, Run(next_run_id(session, "compare"), "compare", [], at_ms))
+    session.bring("parameters", parameters_sql(at_ms))
+    for view, table in in_force().items():
+        session.bring(view, f"select * from {table} where valid_to_ms is null")
+    session.bring("table_status", table_status_sql(session.warehouse))
+    read = [graph()[key] for test in data_tests() for key in test.depends_on.nodes]
+    session.make_views(*{node.name for node in read if node.is_helper})
+    found = {test.name: session.sql(f"{test.compiled_code} limit 1") for test in data_tests()}
+    return {name: rows for name, rows in found.items() if rows}
