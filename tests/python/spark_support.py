@@ -113,9 +113,9 @@ def fresh(session: Session) -> Session:
     return Session(session.settings, session.warehouse, session.engines)
 
 
-def spark_of(session: Session) -> SparkSession:
-    """Spark, with every table."""
-    session.engines.spark.register(tables())
+def spark_of(session: Session, *names: str) -> SparkSession:
+    """Spark, with these tables: each takes a moment to be looked at."""
+    session.engines.spark.register(names)
     return session.engines.spark.session
 
 

@@ -34,10 +34,12 @@ BALLAST = {
 @pytest.fixture(scope="module")
 def ballast(session: Session) -> Iterator[Session]:
     for table, columns in BALLAST.items():
-        spark_of(session).sql(f"insert into {table} by name select {columns} from range(20000)")
+        spark_of(session, table).sql(
+            f"insert into {table} by name select {columns} from range(20000)"
+        )
     yield session
     for table in (*BALLAST, "state.groups"):
-        spark_of(session).sql(f"delete from {table} where cluster_id in ('ballast', 'big')")
+        spark_of(session, table).sql(f"delete from {table} where cluster_id in ('ballast', 'big')")
 
 
 def fold_offsets(session: Session, log: Log) -> None:
@@ -49,7 +51,7 @@ def fold_offsets(session: Session, log: Log) -> None:
 
 
 def last_commits(session: Session, table: str, count: int) -> list[tuple[object, ...]]:
-    history = spark_of(session).sql(f"describe history {table} limit {count}").collect()
+    history = spark_of(session, table).sql(f"describe history {table} limit {count}").collect()
     return [(row.version, row.operation) for row in history]
 
 
@@ -91,7 +93,7 @@ def test_decisions_are_changed_deleted_and_inserted(ballast: Session) -> None:
         log.commit("due", topic)
     log.remove_commit("due", "removed")
     fold_offsets(session, log)
-    spark_of(session).sql(
+    spark_of(session, "state.groups").sql(
         "insert into state.groups by name select 'big' as cluster_id, 'due' as group_id, "
         "0 as offsets_partition_index, 'streams' as group_type, 'EMPTY' as group_state, "
         "1 as group_epoch, 1 as topology_epoch, -1 as stored_description_topology_epoch, "
@@ -99,7 +101,7 @@ def test_decisions_are_changed_deleted_and_inserted(ballast: Session) -> None:
         "true as is_readable, 1L as log_offset, -1L as tombstone_log_offset, "
         "1L as last_commit_log_offset, '00000001-load' as changed_in_run_id"
     )
-    spark_of(session).sql(
+    spark_of(session, DECIDED).sql(
         f"insert into {DECIDED} by name select 'big' as cluster_id, 0 as partition_index, "
         "'old' as run_id, 'old' as changed_in_run_id, 'kafka_4_4' as ruleset, 'h' as settings_hash,"
         " 1L as decided_at_ms, 'keep' as decision, 'SUBSCRIBED' as reason_code, * from values "
@@ -128,7 +130,7 @@ def test_what_deletion_vectors_hide_stays_hidden_where_duckdb_writes(session: Se
     """A table that was big has them; Delta's own library writes the files anew without the rows."""
     table, key = "state.topology_backoffs", ("cluster_id", "group_id")
     folder = session.warehouse / "state" / "topology_backoffs"
-    spark = spark_of(session)
+    spark = spark_of(session, table)
     spark.sql(f"alter table {table} set tblproperties ('delta.enableDeletionVectors' = 'true')")
     numbers = "topology_epoch, attempts, next_attempt_at_ms, armed_at_ms, armed_log_offset"
     spark.sql(

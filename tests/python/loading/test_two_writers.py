@@ -35,12 +35,12 @@ OF_ANOTHER = """
 @pytest.fixture(params=["empty", "big"])
 def table(request: pytest.FixtureRequest, session: Session) -> Iterator[str]:
     """The table as it is merged in other ways than by a MERGE; put back after the test."""
-    version = spark_of(session).sql(f"describe history {TABLE} limit 1").collect()[0].version
-    spark_of(session).sql(f"delete from {TABLE}")
+    version = spark_of(session, TABLE).sql(f"describe history {TABLE} limit 1").collect()[0].version
+    spark_of(session, TABLE).sql(f"delete from {TABLE}")
     if request.param == "big":  # 26 MB that do not compress
-        spark_of(session).sql(f"insert into {TABLE} by name select {BIG} from range(20000)")
+        spark_of(session, TABLE).sql(f"insert into {TABLE} by name select {BIG} from range(20000)")
     yield request.param
-    spark_of(session).sql(f"restore table {TABLE} to version as of {version}")
+    spark_of(session, TABLE).sql(f"restore table {TABLE} to version as of {version}")
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def fold_commit(session: Session) -> None:
 
 
 def operations_of(session: Session, write: Callable[[Session], None]) -> list[str]:
-    before = spark_of(session).sql(f"describe history {TABLE} limit 1").collect()[0].version
+    before = spark_of(session, TABLE).sql(f"describe history {TABLE} limit 1").collect()[0].version
     write(session)
-    history = spark_of(session).sql(f"describe history {TABLE} limit 5").collect()
+    history = spark_of(session, TABLE).sql(f"describe history {TABLE} limit 5").collect()
     return [row.operation for row in reversed(history) if row.version > before]
 
 
@@ -120,7 +120,7 @@ def test_without_a_lock_a_key_that_another_writer_inserts_meanwhile_comes_once(
     session: Session, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def insert() -> None:
-        spark_of(session).sql(f"insert into {TABLE} by name select {OF_ANOTHER}")
+        spark_of(session, TABLE).sql(f"insert into {TABLE} by name select {OF_ANOTHER}")
 
     with (
         pytest.raises(DbtError, match="DELTA_CONCURRENT_APPEND"),

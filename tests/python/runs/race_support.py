@@ -241,7 +241,7 @@ def _insert(
     session: Session, table: str, kinds: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
     frame_of(session, kinds, rows).createOrReplaceTempView("races")
-    spark_of(session).sql(f"insert into {table} by name select * from races")
+    spark_of(session, table).sql(f"insert into {table} by name select * from races")
 
 
 def _call(row: Any, run: Run, call_id: str, epoch: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -37,14 +38,14 @@ Row = dict[str, Any]
 
 
 class Watching:
-    def __init__(self, folder: Path, west_ms: int, *words: str) -> None:
+    def __init__(self, folder: Path, west_ms: int, *words: str, engine: str = "auto") -> None:
         self.warehouse = folder / "w"
         (folder / "moldau.yml").write_text(YML.format(folder=folder, west_ms=west_ms))
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(sys.path),
             "MOLDAU_DRIVER_MEMORY": "1g",
             "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
-            "MOLDAU_ENGINE": "spark",  # a JVM that dies is part of the story
+            "MOLDAU_ENGINE": engine,
         }
         program = [sys.executable, "-c", "from moldau.cli import main; main()"]
         paths = ["--config", str(folder / "moldau.yml"), "--warehouse", str(self.warehouse)]
@@ -74,43 +75,63 @@ class Watching:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=300)
 
+    def succeeded(self, kind: str, cluster: str) -> int:
+        return len(self.rows(kind=kind, cluster_ids=[cluster], status="succeeded"))
+
+    def told(self) -> Row:
+        """What it left when it was asked to end."""
+        return {
+            "code": self.end(),
+            "rows": self.rows(),
+            "out": [json.loads(line) for line in self.out.read_text().splitlines()],
+            "err": self.err.read_text(),
+            "lock": lock_holder(self.warehouse),
+        }
+
+
+@contextlib.contextmanager
+def watching(*arguments: Any, **more: Any) -> Iterator[Watching]:
+    started = Watching(*arguments, **more)
+    try:
+        yield started
+    finally:
+        if started.process.poll() is None:
+            started.process.kill()
+
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Row]:
-    watching = Watching(tmp_path_factory.mktemp("watch"), 3_000)
-    try:
-        yield tell(watching)
-    finally:
-        if watching.process.poll() is None:
-            watching.process.kill()
+def in_use(tmp_path_factory: pytest.TempPathFactory) -> Row:
+    """Another command had the warehouse for a while."""
+    with watching(tmp_path_factory.mktemp("watch"), 3_000) as watch:
+        watch.until(lambda: watch.succeeded("cycle", "east") and watch.succeeded("sweep", "west"))
+        with locked(watch.warehouse, "moldau load", wait_seconds=300):
+            watch.until(lambda: "in use by `moldau load`" in watch.err.read_text())
+        before = watch.succeeded("sweep", "east")
+        watch.until(lambda: watch.succeeded("sweep", "east") > before)
+        return watch.told()
 
 
-def tell(watching: Watching) -> Row:
-    def succeeded(kind: str, cluster: str) -> int:
-        return len(watching.rows(kind=kind, cluster_ids=[cluster], status="succeeded"))
+@pytest.fixture(scope="module")
+def with_dead_jvm(tmp_path_factory: pytest.TempPathFactory) -> Row:
+    """Its JVM was killed; the interval is shorter than the start of another."""
+    folder = tmp_path_factory.mktemp("watch")
+    with watching(folder, 1_000, "--cluster", "west", engine="spark") as watch:
+        watch.until(lambda: watch.succeeded("sweep", "west"))
+        found = subprocess.run(
+            ["pgrep", "-P", str(watch.process.pid), "java"], capture_output=True, text=True
+        )
+        os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
+        for note in (watch.warehouse / IDLE).glob("*.json"):
+            note.unlink()  # the next tick may not tell without Spark that nothing has changed
+        before = watch.succeeded("sweep", "west")
+        watch.until(lambda: watch.succeeded("sweep", "west") > before)
+        return watch.told()
 
-    watching.until(lambda: succeeded("cycle", "east") and succeeded("sweep", "west"))
-    with locked(watching.warehouse, "moldau load", wait_seconds=300):
-        watching.until(lambda: "in use by `moldau load`" in watching.err.read_text())
-    before = succeeded("sweep", "east")
-    watching.until(lambda: succeeded("sweep", "east") > before)
-    found = subprocess.run(
-        ["pgrep", "-P", str(watching.process.pid), "java"], capture_output=True, text=True
-    )
-    os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
-    for note in (watching.warehouse / IDLE).glob("*.json"):
-        note.unlink()  # the next tick may not tell without Spark that nothing has changed
-    before = succeeded("sweep", "east")
-    watching.until(lambda: succeeded("sweep", "east") > before + 1)
-    code = watching.end()
-    return {
-        "code": code,
-        "rows": watching.rows(),
-        "out": [json.loads(line) for line in watching.out.read_text().splitlines()],
-        "err": watching.err.read_text(),
-        "lock": lock_holder(watching.warehouse),
-        "warehouse": watching.warehouse,
-    }
+
+@pytest.fixture(params=["in_use", "with_dead_jvm"])
+def told(request: pytest.FixtureRequest) -> Row:
+    found: Row = request.getfixturevalue(request.param)
+    return found
 
 
 def test_sigterm_ends_it_cleanly(told: Row) -> None:
@@ -119,19 +140,22 @@ def test_sigterm_ends_it_cleanly(told: Row) -> None:
     assert "Traceback" not in told["err"]
 
 
-def test_each_cluster_ticks_and_only_one_with_a_plugin_has_cycles(told: Row) -> None:
-    kinds = {(row["kind"], *row["cluster_ids"]) for row in told["rows"]}
+def test_each_cluster_ticks_and_only_one_with_a_plugin_has_cycles(in_use: Row) -> None:
+    kinds = {(row["kind"], *row["cluster_ids"]) for row in in_use["rows"]}
     assert kinds == {("cycle", "east"), ("sweep", "east"), ("sweep", "west")}
 
 
 def test_dropped_ticks_are_warned_of_and_recorded(told: Row) -> None:
-    """Case 128; the interval is shorter than the start of Spark."""
+    """Case 128."""
     skipped = [row for row in told["rows"] if row["status"] == "skipped_in_flight"]
     assert skipped
     assert all(row["decided_at_ms"] is None and not row["is_dry_run"] for row in skipped)
     warned = [line for line in told["err"].splitlines() if " skipped: " in line]
     assert len(warned) == len(skipped)
-    assert any("the previous one is still in flight" in line for line in warned)
+
+
+def test_a_tick_while_the_previous_one_runs_is_dropped(with_dead_jvm: Row) -> None:
+    assert "the previous one is still in flight" in with_dead_jvm["err"]
 
 
 def test_run_ids_are_unique_and_stdout_tells_each_run(told: Row) -> None:
@@ -142,8 +166,8 @@ def test_run_ids_are_unique_and_stdout_tells_each_run(told: Row) -> None:
     assert last in {line["run_id"] for line in told["out"]}
 
 
-def test_a_jvm_that_died_is_replaced(told: Row) -> None:
-    assert "Unexpected error running the " in told["err"]
+def test_a_jvm_that_died_is_replaced(with_dead_jvm: Row) -> None:
+    assert "Unexpected error running the " in with_dead_jvm["err"]
 
 
 def test_sigterm_while_it_waits(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_lost_seeds_are_filled_again(session: Session) -> None:
     name, count = "seeds.rule_sets", "select count(*) from seeds.rule_sets"
     before = rows(session, count)
     assert before != [(0,)]
-    spark_of(session).sql(f"drop table {name}")
+    spark_of(session, name).sql(f"drop table {name}")
     shutil.rmtree(session.warehouse / name.replace(".", "/"))
     made = create(session.warehouse)
     assert [table.full_name for table in made] == [name]

@@ -60,10 +60,10 @@ def test_a_row_that_breaks_the_contract_is_refused(
     row = GROUP | {column: value}
     selected = ", ".join(f"{expression} as {name}" for name, expression in row.items())
     count = "select count(*) from state.groups"
-    before = spark_of(session).sql(count).collect()
+    before = spark_of(session, "state.groups").sql(count).collect()
     with pytest.raises(Exception, match=f"(?i){constraint}"):
         spark_of(session).sql(f"insert into state.groups by name select {selected}")
-    assert spark_of(session).sql(count).collect() == before
+    assert spark_of(session, "state.groups").sql(count).collect() == before
 
 
 def test_every_reader_finds_what_the_contracts_say(session: Session, tmp_path: Path) -> None:
@@ -126,14 +126,13 @@ _OF_POLARS = {
 def test_look_up_tables_hold_what_dbt_seed_writes(session: Session) -> None:
     names = [name for name in tables() if name.startswith("seeds.")]
     written = {
-        name: sorted(map(str, spark_of(session).sql(f"select * from {name}").collect()))
+        name: sorted(map(str, spark_of(session, name).sql(f"select * from {name}").collect()))
         for name in names
     }
     assert all(written.values())
-    spark_of(session)
     dbt("seed", warehouse=session.warehouse)
     assert written == {
-        name: sorted(map(str, spark_of(session).sql(f"select * from {name}").collect()))
+        name: sorted(map(str, spark_of(session, name).sql(f"select * from {name}").collect()))
         for name in names
     }
 
@@ -157,7 +156,7 @@ def test_spark_can_turn_deletion_vectors_on(session: Session, tmp_path: Path) ->
 def test_a_check_of_an_earlier_version_is_dropped(session: Session) -> None:
     """It would refuse what this version takes, and stop the warehouse for good."""
     of_before = "alter table state.groups add constraint of_before check (log_offset is not null)"
-    spark_of(session).sql(of_before)
+    spark_of(session, "state.groups").sql(of_before)
     (session.warehouse / SCHEMA).unlink()
     create(session.warehouse)
     shown = {row.key for row in spark_of(session).sql("show tblproperties state.groups").collect()}
