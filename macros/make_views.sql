@@ -5,7 +5,7 @@
     {%- for node in graph.nodes.values() if node.resource_type in ('model', 'seed') -%}
         {%- do relations.update({node.name: node.schema ~ '.' ~ node.alias}) -%}
     {%- endfor -%}
-    {%- set tested = tested_models() -%}
+    {%- set tested = looked_at() -%}
     {%- set views = graph.nodes.values() | selectattr('unique_id', 'in', tested) | selectattr('config.materialized', 'in', ['view', 'run_list']) | list -%}
     {%- set ids = views | map(attribute='unique_id') | list -%}
     {%- set made = [] -%}
@@ -35,8 +35,8 @@
     {%- endfor -%}
 {% endmacro %}
 
-{# The models that the selected tests look at, and what views among them read. #}
-{% macro tested_models() %}
+{# What the selection looks at: itself, and what views and lists among it read. #}
+{% macro looked_at() %}
     {%- set ids = [] -%}
     {%- for id in selected_resources -%}
         {#- a unit test is no node of the graph; its id has the model's name -#}

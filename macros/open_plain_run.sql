@@ -4,8 +4,12 @@
     {%- if execute -%}
         {%- set views = run_views() -%}
         {%- set in_force = [] -%}
-        {%- if 'parameters' not in views -%}
+        {%- set is_plain = 'parameters' not in views or not is_run_open() -%}
+        {%- set wanted = looked_at() -%}
+        {%- if is_plain -%}
             {%- do register_tables() -%}
+        {%- endif -%}
+        {%- if 'parameters' not in views -%}
             {%- if flags.WHICH in ('run', 'build') and has_journals() -%}
                 {%- do exceptions.raise_compiler_error('a run of moldau has not ended in this warehouse: wait for it, or let the next command of moldau finish it') -%}
             {%- endif -%}
@@ -22,14 +26,16 @@
             ) -%}
             {#- its lists go with the schema, which on-run-end drops -#}
             {%- do run_query('create schema if not exists plain_run location ' ~ text_of(warehouse_folder() ~ '/_moldau/plain_run/' ~ run_id)) -%}
+        {%- endif -%}
+        {%- if is_plain -%}
             {#- under the settings in force -#}
-            {%- for source in graph.sources.values() if source.schema == 'run' and source.config.meta.is_in_force -%}
+            {%- for source in graph.sources.values() if source.unique_id in wanted and source.config.meta.is_in_force -%}
                 {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as select * from ' ~ source.config.meta.like ~ ' where valid_to_ms is null') -%}
                 {%- do in_force.append(source.identifier) -%}
             {%- endfor -%}
         {%- endif -%}
         {#- what this run does not bring is empty -#}
-        {%- for source in graph.sources.values() if source.schema == 'run' and source.identifier not in views + in_force + ['parameters'] -%}
+        {%- for source in graph.sources.values() if source.schema == 'run' and source.unique_id in wanted and source.identifier not in views + in_force + ['parameters'] -%}
             {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as ' ~ no_rows_of(source)) -%}
         {%- endfor -%}
         {%- if 'parameters' not in views and flags.WHICH == 'test' -%}

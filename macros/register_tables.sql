@@ -12,22 +12,31 @@
     {{ return(file_format ~ '.`' ~ folder | replace('`', '``') ~ '`') }}
 {% endmacro %}
 
-{# Tell the in-memory catalog where the warehouse's tables lie, as the command line does itself.
+{# Tell the in-memory catalog where the tables lie that the selection reads or writes, as the command line does itself.
    An unregistered table would look absent. #}
 {% macro register_tables() %}
     {%- set warehouse = warehouse_folder() -%}
     {%- do run_query("select 1 from " ~ files_in('text', warehouse ~ '/state/runs/_delta_log') ~ " limit 0") -%}
     {%- do run_query("create schema if not exists run location " ~ text_of(warehouse ~ '/_moldau/run')) -%}
-    {%- set tables = [] -%}
-    {%- for source in graph.sources.values() if source.source_name != 'run' -%}
-        {%- do tables.append([source.schema, source.identifier]) -%}
+    {%- set wanted = looked_at() -%}
+    {%- set tables = ['state.runs'] -%}
+    {%- for source in graph.sources.values() if source.unique_id in wanted -%}
+        {%- set like = source.config.meta.like -%}
+        {%- if source.source_name != 'run' or like -%}
+            {%- do tables.append(like or source.schema ~ '.' ~ source.identifier) -%}
+        {%- endif -%}
     {%- endfor -%}
-    {%- for node in graph.nodes.values() if node.resource_type == 'seed' or (node.config.materialized == 'merge_into' and not node.config.into) -%}
-        {%- do tables.append([node.schema, node.alias]) -%}
+    {%- for node in graph.nodes.values() if node.unique_id in wanted -%}
+        {%- if node.resource_type == 'seed' -%}
+            {%- do tables.append(node.schema ~ '.' ~ node.alias) -%}
+        {%- elif node.config.materialized == 'merge_into' -%}
+            {%- do tables.append(node.config.into or node.schema ~ '.' ~ node.alias) -%}
+        {%- endif -%}
     {%- endfor -%}
-    {%- for schema, name in tables -%}
+    {%- for table in tables | unique -%}
+        {%- set schema, name = table.split('.') -%}
         {%- set location = warehouse ~ '/' ~ schema -%}
         {%- do run_query("create schema if not exists " ~ schema ~ " location " ~ text_of(location)) -%}
-        {%- do run_query("create table if not exists " ~ schema ~ "." ~ name ~ " using delta location " ~ text_of(location ~ '/' ~ name)) -%}
+        {%- do run_query("create table if not exists " ~ table ~ " using delta location " ~ text_of(location ~ '/' ~ name)) -%}
     {%- endfor -%}
 {% endmacro %}

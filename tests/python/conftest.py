@@ -1,8 +1,8 @@
 """One Spark session for many tests: starting one costs more than most of them.
 
-One worker has the tests that share the session, another those that start processes of their own;
-whoever is done first has those of tiers, then of the captures, in sessions of their own, and the
-rest fills in.
+One worker has the tests that share the session, another those that start processes of their own,
+then those of mirrors in a session of its own, and the rest fills in. Half of what the suite costs
+is Java that warms up, so tests that need Spark belong to the first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
-GROUPS = ("processes", "session", "tiers", "mirrors", "captures")
+GROUPS = ("processes", "session", "mirrors")
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
@@ -58,7 +58,7 @@ def shell() -> Iterator[Shell]:
 def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
     """File -> group, by marks and fixtures: a new file of tests is told of nowhere else.
 
-    Files with the session in a folder that is named here are a group of their own.
+    Files with the session in a folder that is named in GROUPS are a group of their own.
     """
     found: dict[str, str] = {}
     for item in items:
@@ -67,7 +67,8 @@ def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
         if item.get_closest_marker("processes"):
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
-            found[file] = folder if folder in GROUPS else "session"
+            is_apart = folder in GROUPS and not item.get_closest_marker("spark")
+            found[file] = folder if is_apart else "session"
         found.setdefault(file, file)
     return found
 

@@ -55,6 +55,8 @@ def main(folder: Path) -> None:
         found[f"decisions after {name}"] = next(query(warehouse, DECISIONS).rows)
 
     dbt("a run that ends early", "run", "--select", "+int_groups__decisions_gathered")
+    spark = SparkSession.builder.getOrCreate()
+    found["registered"] = [row.tableName for row in spark.sql("show tables in decisions").collect()]
     forget()
     dbt("a whole run", "run")
     dbt("unit tests", "test", "--select", "test_type:unit")

@@ -57,6 +57,11 @@ def test_a_run_makes_good_what_one_that_ended_left_unrecorded(
     assert not list(lists.iterdir()), "each run of dbt removed its own lists"
 
 
+def test_only_tables_that_the_selection_looks_at_are_registered(found: dict[str, Any]) -> None:
+    of_groups = {"cleanup_eligibility", "group_sweeps", "offset_expirations"}
+    assert set(found["registered"]) == of_groups
+
+
 def test_models_select_the_columns_that_their_yaml_tells(found: dict[str, Any]) -> None:
     """dbt enforces no contract in a materialization of our own, and `by name` fills gaps."""
     for model in project().models.values():

@@ -12,6 +12,7 @@ from spark_support import change, fresh, in_spark, rows, statements
 
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
 FLOW, SOURCE, TARGET = "big-flow", "big-source", "big-target"
 NOISE = "array_join(transform(sequence(1, 20), i -> sha2(concat(id, '-', i), 256)), '')"
 # a replay from 150 that waits, until it has come as far behind 200 as was written unseen
