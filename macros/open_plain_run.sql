@@ -1,5 +1,5 @@
-{# on-run-start. The command line has opened the run already; a plain `dbt run` finds none, so tables are
-   registered here and decisions are made at now; no run is open, so nothing is folded, applied or called. #}
+{# on-run-start. The command line has opened the run already; a plain `dbt run` finds none, or that of another plain one, so
+   tables are registered here and decisions are made at now; no run is open, so nothing is folded, applied or called. #}
 {% macro open_plain_run() %}
     {%- if execute -%}
         {%- set views = run_views() -%}
@@ -8,8 +8,6 @@
         {%- set wanted = looked_at() -%}
         {%- if is_plain -%}
             {%- do register_tables() -%}
-        {%- endif -%}
-        {%- if 'parameters' not in views -%}
             {%- if flags.WHICH in ('run', 'build') and has_journals() -%}
                 {%- do exceptions.raise_compiler_error('a run of moldau has not ended in this warehouse: wait for it, or let the next command of moldau finish it') -%}
             {%- endif -%}
@@ -26,8 +24,6 @@
             ) -%}
             {#- its lists go with the schema, which on-run-end drops -#}
             {%- do run_query('create schema if not exists plain_run location ' ~ text_of(warehouse_folder() ~ '/_moldau/plain_run/' ~ run_id)) -%}
-        {%- endif -%}
-        {%- if is_plain -%}
             {#- under the settings in force -#}
             {%- for source in graph.sources.values() if source.unique_id in wanted and source.config.meta.is_in_force -%}
                 {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as select * from ' ~ source.config.meta.like ~ ' where valid_to_ms is null') -%}
@@ -38,7 +34,7 @@
         {%- for source in graph.sources.values() if source.schema == 'run' and source.unique_id in wanted and source.identifier not in views + in_force + ['parameters'] -%}
             {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as ' ~ no_rows_of(source)) -%}
         {%- endfor -%}
-        {%- if 'parameters' not in views and flags.WHICH == 'test' -%}
+        {%- if is_plain and flags.WHICH == 'test' -%}
             {%- do make_views() -%}
         {%- endif -%}
     {%- endif -%}

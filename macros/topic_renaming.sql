@@ -4,20 +4,20 @@
     case
         when {{ flows }}.keeps_topic_names then {{ topic_name }}
         when
-            substring_index({{ topic_name }}, {{ flows }}.separator, 1) = {{ flows }}.target_cluster_id
+            split_part({{ topic_name }}, {{ flows }}.separator, 1) = {{ flows }}.target_cluster_id
             and {{ topic_name }} not in (
                 {{ flows }}.target_cluster_id, concat({{ flows }}.target_cluster_id, {{ flows }}.separator)
             )
             then if(
                 endswith({{ topic_name }}, {{ flows }}.separator),
                 concat(
-                    substring_index(
+                    split_part(
                         left({{ topic_name }}, length({{ topic_name }}) - length({{ flows }}.separator)),
                         {{ flows }}.separator, -1
                     ),
                     {{ flows }}.separator
                 ),
-                substring_index({{ topic_name }}, {{ flows }}.separator, -1)
+                split_part({{ topic_name }}, {{ flows }}.separator, -1)
             )
         else concat({{ flows }}.source_cluster_id, {{ flows }}.separator, {{ topic_name }})
     end

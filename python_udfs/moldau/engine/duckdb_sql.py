@@ -18,8 +18,15 @@ MACROS = (
     "create macro array_repeat(element, times) as list_transform(range(times), lambda i: element)",
     "create macro conv(number, from_base, to_base) as try_cast('0x' || number as bigint)::varchar",
     "create macro try_to_binary(text, format) as try(from_base64(text))",
-    # of the first or the last piece
-    "create macro substring_index(text, separator, piece) as string_split(text, separator)[piece]",
+    # a double past the largest bigint is the largest
+    "create macro whole(number) as case when number >= 9223372036854775807 then "
+    "9223372036854775807 when number <= -9223372036854775808 then -9223372036854775808 "
+    "else cast(number as bigint) end",
+    "create macro whole_ceil(number) as whole(ceil(number))",
+    "create macro whole_floor(number) as whole(floor(number))",
+    # in Java a dot is none of these, in DuckDB's expressions it is no line feed
+    "create macro java_like(text, pattern) as regexp_matches(translate(text, chr(13) || chr(133) "
+    "|| chr(8232) || chr(8233), repeat(chr(10), 4)), pattern)",
     # null where no element decides, and one is null
     "create macro any_true(l) as case when l is null then null when list_contains(l, true) then "
     "true when list_aggregate(l, 'count') < len(l) then null else false end",
@@ -252,13 +259,6 @@ def _has_key(node: Any) -> Any:
     return _sql("list_contains(map_keys(map_), key_)", map_=node.this, key_=node.args["key"])
 
 
-def _whole(node: Any) -> Any:
-    """Spark's floor and ceil are whole numbers; DuckDB's are doubles."""
-    from sqlglot import exp
-
-    return exp.Cast(this=node.copy(), to=exp.DataType.build("bigint"))
-
-
 def _list(node: Any) -> Any:
     """A list of nothing is empty; DuckDB has none, then."""
     from sqlglot import exp
@@ -323,10 +323,12 @@ _BY_KIND: dict[str, Callable[[Any], Any]] = {
     "arrayuniqueagg": _list,
     "arraysize": _renamed("size"),
     "arrayslice": _slice,
-    "ceil": _whole,
+    # whole numbers in Spark, doubles in DuckDB
+    "ceil": _renamed("whole_ceil"),
     "exists": _exists,
     "filter": _filtered,
-    "floor": _whole,
+    "floor": _renamed("whole_floor"),
+    "regexplike": _renamed("java_like"),
     "mapcontainskey": _has_key,
     "window": _list,
     "table": _file,

@@ -15,7 +15,7 @@ from moldau.domains import kinds
 from moldau.project import seeds_digest
 from moldau.sessions.faults import fault
 from moldau.sessions.rows import append_rows
-from moldau.sessions.run import Run, recorded_of
+from moldau.sessions.run import Run, publish_told, recorded_of
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
@@ -93,6 +93,7 @@ def idle_run(
         counts |= {name: counts.get(name, 0) + count for name, count in one.counts.items()}
     run = Run("", kind, scope, at_ms, is_dry_run=is_dry_run, counts=counts)
     append_rows(warehouse, [run])
+    publish_told(settings, warehouse, at_ms)
     return run
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.domains import domains
@@ -21,6 +22,7 @@ from moldau.warehouse.sizes import DUCKDB_BYTES, SMALL_BYTES, bytes_read
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
     from moldau.sessions.session import Session
+    from moldau.settings import Settings
 
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 FAILED = "failed"  # status of a load or run that was set aside
@@ -112,7 +114,13 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
         if rows := recorded.rows(session.settings, run):
             brought[recorded.view] = rows_sql(run_views()[recorded.view], rows)
     size = bytes_read(session.warehouse) + bytes_brought
-    is_for_spark = size >= DUCKDB_BYTES or session.settings.engine == "spark" or not is_locked
+    entries = [entry for told in session.settings.sections.values() for entry in told.values()]
+    is_for_spark = (
+        size >= DUCKDB_BYTES
+        or session.settings.engine == "spark"
+        or not is_locked
+        or any(entry.needs_spark for entry in entries if recorded_of(run))
+    )
     session.engines.begin(brought, size < SMALL_BYTES, is_for_spark)
 
 
@@ -148,10 +156,15 @@ def close_run(session: Session, run: Run) -> None:
     from moldau.sessions.rows import append_row
 
     append_row(session.warehouse, row_of(run))
-    if session.settings.publish:
+    publish_told(session.settings, session.warehouse, run.at_ms)
+
+
+def publish_told(settings: Settings, warehouse: Path, at_ms: int) -> None:
+    """The marts that moldau.yml names; their clock is the run's."""
+    if settings.publish:
         from moldau.reading.publish import publish
 
-        publish(session.warehouse, session.settings.publish, run.at_ms)
+        publish(warehouse, settings.publish, at_ms)
 
 
 def _settings_rows(session: Session, run: Run) -> list[dict[str, Any]]:

@@ -23,6 +23,11 @@ class Section(BaseModel):
     inherits_default: ClassVar[bool] = False
     """Entries of a section that are such have what the entry `default` says."""
 
+    @property
+    def needs_spark(self) -> bool:
+        """Whether it says something that DuckDB would read in another way."""
+        return False
+
     def named_clusters(self) -> tuple[str, ...]:
         """Clusters that an entry names."""
         return ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -19,6 +20,11 @@ _JAVA_ALONE = re.compile(r"\\Q.*?(?:\\E|$)|\\[pP](?:\{\w+\}|\w)|\\[hHRXGz]", re.
 # what Python's has and Java's has not
 _PYTHON_ALONE = re.compile(r"\(\?(?:P|#|\()")
 
+# what DuckDB's regular expressions have not, or read in another way
+_UNLIKE_DUCKDBS = re.compile(
+    r"\\(?![dDwWsSAztnrf]|[^A-Za-z0-9])|\(\?(?!:)|&&|[*+?}]\+|\[[^\]]*\[", re.ASCII
+)
+
 
 def _compiles(patterns: str) -> str:
     for pattern in _listed(patterns):
@@ -26,7 +32,8 @@ def _compiles(patterns: str) -> str:
         if found := _PYTHON_ALONE.search(re.sub(r"\\.", "x", told)):
             raise _no_pattern(f"Java has no {found[0]}")
         try:
-            re.compile(told)
+            with warnings.catch_warnings(action="ignore", category=FutureWarning):
+                re.compile(told)
         except re.error as error:
             raise _no_pattern(str(error)) from None
     return patterns
@@ -116,6 +123,11 @@ class FlowSettings(Section):
         if self.source == self.target:
             raise PydanticCustomError("flow", "a target that is another cluster than the source")
         return self
+
+    @property
+    def needs_spark(self) -> bool:
+        patterns = (self.topics, self.topics_exclude, self.groups, self.groups_exclude)
+        return any(map(_UNLIKE_DUCKDBS.search, patterns))
 
     def named_clusters(self) -> tuple[str, ...]:
         return (self.source, self.target)

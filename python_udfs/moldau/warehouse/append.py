@@ -69,7 +69,8 @@ def merge(
     """Rows of a table as they are to be, by their key; nothing is committed if there are none.
 
     `_action` of each says whether it is inserted, updated or deleted. `version`: that of the table
-    from which this follows. One commit; ChangedMeanwhileError if there is a later version.
+    from which this follows. One commit; ChangedMeanwhileError if there is a later version. Into an
+    empty table rows are appended: of a writer that comes during that only the lock keeps us.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

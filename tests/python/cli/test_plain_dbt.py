@@ -21,7 +21,7 @@ cycle --dry-run --at {WEST_AT}
 sweep --dry-run --at {WEST_AT}
 {(SAMPLES / "tiers" / "verbs.txt").read_text()}
 """
-COMMANDS = ("a run that ends early", "a whole run", "unit tests", "tests")
+COMMANDS = ("a run that ends early", "a whole run", "tests", "unit tests")
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,26 @@ def test_124_a_topic_is_mirrored_under_the_alias_or_comes_home(topic: str, there
     assert macro("target_topic_name", topic, keeps_topic_names=True) == topic
 
 
+@pytest.mark.parametrize(
+    ("pattern", "needs_spark"),
+    {
+        ".*": False, r"a\.b|[\-.]c\d+": False, "(?:a|b)?": False, "(?!a).*": True,
+        r"\p{Alpha}": True, "[a-z&&[^b]]": True, "a++": True, r"(a)\1": True, r"\Qa.b\E": True,
+    }.items(),
+)  # fmt: skip
+def test_patterns_that_duckdb_reads_in_another_way_are_sparks(
+    pattern: str, needs_spark: bool
+) -> None:
+    told = {"source": "a", "target": "b", "groups": pattern}
+    assert FlowSettings.model_validate(told).needs_spark is needs_spark
+
+
+def test_separators_are_found_from_the_left() -> None:
+    """As Java's split finds them."""
+    assert macro("target_topic_name", "target2___a", "__") == "_a"
+    assert macro("target_topic_name", "target2____a", "__") == "a"
+
+
 @pytest.mark.parametrize("topic", ["topic3", "target2.topic3", "source6.topic7", "a.b"])
 def test_the_source_of_a_mirrored_topic_is_found_again(topic: str) -> None:
     assert macro("source_topic_name", macro("target_topic_name", topic)) == topic

@@ -11,10 +11,24 @@ import pytest
 
 from moldau.engine.duckdb_sql import ANSWERS, MACROS, calls_in_duckdb, to_duckdb, with_answers
 
+# asked of Spark in test_spark_sql.py, too
+EDGES = {
+    "ceil(1.2e22D), floor(-1e30D), ceil(-1.5D)": [(2**63 - 1, -(2**63), -1)],
+    "split_part('a___b', '__', -1), split_part('a__b__c', '__', 1)": [("_b", "a")],
+    **{
+        rf"concat('a', '{end}', 'b') rlike '\\A(?:.*)\\z'": [(is_like,)]
+        for end, is_like in {
+            "x": True, "\u2028": False, "\u2029": False, "\u0085": False,
+            "\\r": False, "\\n": False,
+        }.items()
+    },
+}  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("spark", "expected"),
     [
+        *EDGES.items(),
         ("inline(array(struct(1 as a, 2 as b))) as (x, y)", [(1, 2)]),
         (
             "inline(transform(array(5, 6), (e, i) -> struct(e as a, i as b))) as (x, y)",

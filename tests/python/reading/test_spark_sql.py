@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from spark_support import spark_of
+from test_duckdb_sql import EDGES
 
 from moldau.errors import MoldauError
 from moldau.reading.spark import ask_spark
@@ -122,6 +123,13 @@ def test_what_does_more_than_read_is_refused(
 )
 def test_what_only_reads_is_answered(asked: Session, query: str) -> None:
     assert ask(asked, query)
+
+
+@pytest.mark.parametrize(("expressions", "expected"), EDGES.items())
+def test_spark_says_what_duckdb_says(
+    asked: Session, expressions: str, expected: list[tuple[object, ...]]
+) -> None:
+    assert ask(asked, f"select {expressions}") == expected
 
 
 def test_a_query_has_the_settings_that_a_session_begins_with(asked: Session) -> None:

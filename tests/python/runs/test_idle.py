@@ -11,10 +11,12 @@ import pytest
 from log_support import Log
 from spark_support import dicts, fold_records, rows, with_clusters
 
+from moldau.reading.publish import PUBLISHED
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run, read_notes
 from moldau.sessions.run import Run
 from moldau.sessions.session import Session
+from moldau.warehouse.damage import open_table
 from moldau.warehouse.durable import write_durably
 from moldau.warehouse.paths import RUNS, SEEDED
 
@@ -73,6 +75,15 @@ def test_the_row_of_an_idle_run(quiet: Session, kind: str, counts: dict[str, int
         "decided_at_ms": AT_MS + 1,
         "counts": counts,
     }
+
+
+def test_an_idle_run_publishes_with_its_clock(quiet: Session) -> None:
+    told = quiet.settings.model_copy(update={"publish": ["groups"]})
+    assert idle_run(told, "cycle", [YOUNG], AT_MS + 1, is_dry_run=False)
+    published = quiet.warehouse / PUBLISHED / "groups"
+    before = open_table(published).version()
+    assert idle_run(told, "cycle", [YOUNG], AT_MS + 2, is_dry_run=False)
+    assert open_table(published).version() == before + 1
 
 
 @pytest.mark.parametrize(("at_ms", "is_idle"), [
