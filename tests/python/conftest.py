@@ -1,8 +1,8 @@
 """One Spark session for many tests: starting one costs more than most of them.
 
 One worker has the tests that share the session, another those that start processes of their own,
-then those of mirrors in a session of its own, and the rest fills in. Half of what the suite costs
-is Java that warms up, so tests that need Spark belong to the first.
+then those of mirrors and captures in a session of its own, and the rest fills in. Half of what
+the suite costs is Java that warms up, so tests that need Spark belong to the first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
-GROUPS = ("processes", "session", "mirrors")
+GROUPS = ("processes", "session", "mirrors", "captures")
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
@@ -105,9 +105,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """The long groups come first, and in each what is about all that the others have left."""
     groups = groups_of(items)
 
-    def place(item: pytest.Item) -> tuple[int, bool]:
+    def place(item: pytest.Item) -> tuple[int, int]:
         group = groups[item.location[0]]
-        return [*GROUPS, group].index(group), item.get_closest_marker("last") is not None
+        last = item.get_closest_marker("last")
+        return [*GROUPS, group].index(group), 0 if last is None else (*last.args, 1)[0]
 
     items.sort(key=place)
     if hasattr(config, "workerinput"):

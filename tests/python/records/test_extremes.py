@@ -20,7 +20,8 @@ from moldau.sessions.session import Session
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import marts, tables
 
-pytestmark = pytest.mark.last
+# sums near 2^63 are not the same in both engines: the marts of tiers are compared before
+pytestmark = pytest.mark.last(2)
 FIRST, LAST = "1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"
 LAST_MS = 253_402_300_799_999
 SETTINGS = """

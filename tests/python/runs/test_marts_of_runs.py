@@ -11,7 +11,7 @@ from marts_alike import differences
 
 from moldau.sessions.session import Session
 
-pytestmark = pytest.mark.last
+pytestmark = pytest.mark.last(2)
 AT_MS = 1_800_000_000_000
 
 
