@@ -1,12 +1,11 @@
 {# A plain `dbt test` runs no model, and views do not outlive a session: make those that the selected tests look at, parents
    first. Lists are found once, as in a run: views in their place would be analysed again by each of their readers. #}
-{% macro make_views() %}
+{% macro make_views(wanted) %}
     {%- set relations = {} -%}
     {%- for node in graph.nodes.values() if node.resource_type in ('model', 'seed') -%}
         {%- do relations.update({node.name: node.schema ~ '.' ~ node.alias}) -%}
     {%- endfor -%}
-    {%- set tested = looked_at() -%}
-    {%- set views = graph.nodes.values() | selectattr('unique_id', 'in', tested) | selectattr('config.materialized', 'in', ['view', 'run_list']) | list -%}
+    {%- set views = graph.nodes.values() | selectattr('unique_id', 'in', wanted) | selectattr('config.materialized', 'in', ['view', 'run_list']) | list -%}
     {%- set ids = views | map(attribute='unique_id') | list -%}
     {%- set made = [] -%}
     {%- for schema in views | map(attribute='schema') | unique -%}

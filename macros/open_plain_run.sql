@@ -3,11 +3,10 @@
 {% macro open_plain_run() %}
     {%- if execute -%}
         {%- set views = run_views() -%}
-        {%- set in_force = [] -%}
-        {%- set is_plain = 'parameters' not in views or not is_run_open() -%}
-        {%- set wanted = looked_at() -%}
-        {%- if is_plain -%}
-            {%- do register_tables() -%}
+        {%- if 'parameters' not in views or not is_run_open() -%}
+            {%- set in_force = [] -%}
+            {%- set wanted = looked_at() -%}
+            {%- do register_tables(wanted) -%}
             {%- if flags.WHICH in ('run', 'build') and has_journals() -%}
                 {%- do exceptions.raise_compiler_error('a run of moldau has not ended in this warehouse: wait for it, or let the next command of moldau finish it') -%}
             {%- endif -%}
@@ -29,13 +28,13 @@
                 {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as select * from ' ~ source.config.meta.like ~ ' where valid_to_ms is null') -%}
                 {%- do in_force.append(source.identifier) -%}
             {%- endfor -%}
-        {%- endif -%}
-        {#- what this run does not bring is empty -#}
-        {%- for source in graph.sources.values() if source.schema == 'run' and source.unique_id in wanted and source.identifier not in views + in_force + ['parameters'] -%}
-            {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as ' ~ no_rows_of(source)) -%}
-        {%- endfor -%}
-        {%- if is_plain and flags.WHICH == 'test' -%}
-            {%- do make_views() -%}
+            {#- what this run does not bring is empty -#}
+            {%- for source in graph.sources.values() if source.schema == 'run' and source.unique_id in wanted and source.identifier not in views + in_force + ['parameters'] -%}
+                {%- do run_query('create or replace view run.' ~ source.identifier ~ ' as ' ~ no_rows_of(source)) -%}
+            {%- endfor -%}
+            {%- if flags.WHICH == 'test' -%}
+                {%- do make_views(wanted) -%}
+            {%- endif -%}
         {%- endif -%}
     {%- endif -%}
 {% endmacro %}

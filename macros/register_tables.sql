@@ -13,12 +13,11 @@
 {% endmacro %}
 
 {# Tell the in-memory catalog where the tables lie that the selection reads or writes, as the command line does itself.
-   An unregistered table would look absent. #}
-{% macro register_tables() %}
+   An unregistered table would look absent. `wanted`: see looked_at(). #}
+{% macro register_tables(wanted) %}
     {%- set warehouse = warehouse_folder() -%}
     {%- do run_query("select 1 from " ~ files_in('text', warehouse ~ '/state/runs/_delta_log') ~ " limit 0") -%}
     {%- do run_query("create schema if not exists run location " ~ text_of(warehouse ~ '/_moldau/run')) -%}
-    {%- set wanted = looked_at() -%}
     {%- set tables = ['state.runs'] -%}
     {%- for source in graph.sources.values() if source.unique_id in wanted -%}
         {%- set like = source.config.meta.like -%}

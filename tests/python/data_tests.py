@@ -9,7 +9,7 @@ from manifest_support import project
 
 from moldau.engine.graph import graph
 from moldau.reading.table_status import table_status_sql
-from moldau.reading.views import parameters_sql
+from moldau.reading.views import in_force_sql, parameters_sql
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import in_force
@@ -29,7 +29,7 @@ def failing(session: Session, at_ms: int) -> dict[str, Any]:
     open_run(session, Run(next_run_id(session, "compare"), "compare", [], at_ms))
     session.bring("parameters", parameters_sql(at_ms))
     for view, table in in_force().items():
-        session.bring(view, f"select * from {table} where valid_to_ms is null")
+        session.bring(view, in_force_sql(table))
     session.bring("table_status", table_status_sql(session.warehouse))
     read = [graph()[key] for test in data_tests() for key in test.depends_on.nodes]
     session.make_views(*{node.name for node in read if node.is_helper})

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 
 @dataclass(frozen=True)
@@ -96,15 +97,13 @@ def answered(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_program(words: list[str]) -> int:
-    kept = sys.argv
-    sys.argv = words
+    """What it raises is its answer, as in a process of its own: others are typed after it."""
     try:
-        runpy.run_path(words[0], run_name="__main__")
+        with patch.object(sys, "argv", words):
+            runpy.run_path(words[0], run_name="__main__")
     except Exception:
         traceback.print_exc()
         return 1
-    finally:
-        sys.argv = kept
     return 0
 
 

@@ -94,11 +94,16 @@ def parameters_sql(at_ms: int | None, texts: str = "array<string>") -> str:
     )
 
 
+def in_force_sql(table: str) -> str:
+    """The settings in force, of a table that keeps those of before, too."""
+    return f"select * from {table} where valid_to_ms is null"
+
+
 def _brought() -> dict[str, View]:
     """What a run brings, for those who only read."""
     found = {}
     for view, table in in_force().items():
-        sql = f"select * from {table} where valid_to_ms is null"
+        sql = in_force_sql(table)
         name = f"{SCHEMA}.{view}"
         found[name] = View(name, sql, sql, (), (table,))
     return found

@@ -110,16 +110,16 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
         f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name",
         "settings": rows_sql(run_views()["settings"], _settings_rows(session, run)),
     }
-    for recorded in recorded_of(run):
+    about = recorded_of(run)
+    for recorded in about:
         if rows := recorded.rows(session.settings, run):
             brought[recorded.view] = rows_sql(run_views()[recorded.view], rows)
     size = bytes_read(session.warehouse) + bytes_brought
-    entries = [entry for told in session.settings.sections.values() for entry in told.values()]
     is_for_spark = (
         size >= DUCKDB_BYTES
         or session.settings.engine == "spark"
         or not is_locked
-        or any(entry.needs_spark for entry in entries if recorded_of(run))
+        or (bool(about) and session.settings.needs_spark)
     )
     session.engines.begin(brought, size < SMALL_BYTES, is_for_spark)
 

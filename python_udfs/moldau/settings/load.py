@@ -73,6 +73,10 @@ class Settings(Section):
     engine: Engine = "auto"
     """MOLDAU_ENGINE, what makes the models of runs: `auto` = DuckDB where tables are small."""
 
+    @property
+    def needs_spark(self) -> bool:
+        return any(entry.needs_spark for told in self.sections.values() for entry in told.values())
+
     def cluster(self, name: str) -> ClusterSettings:
         """Settings of a cluster; one that is not listed has the defaults."""
         if name in self.clusters:

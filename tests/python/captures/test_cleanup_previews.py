@@ -31,6 +31,7 @@ from spark_support import (
     with_clusters,
 )
 
+from moldau.reading.views import in_force_sql
 from moldau.sessions.session import Session
 
 PLUGIN = "group.streams.topology.description.plugin.class"
@@ -182,7 +183,7 @@ def _configure_cuts(session: Session) -> None:
         "at_ms as started_at_ms, array(cut) as cluster_ids, cast(null as string) as topic_name "
         f"from {cuts}",
     )
-    session.bring("settings", "select * from state.settings where valid_to_ms is null")
+    session.bring("settings", in_force_sql("state.settings"))
     session.make_views("int_groups__decisions_reasoned")
 
 

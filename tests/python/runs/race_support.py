@@ -17,6 +17,7 @@ from request_support import Group as Asked
 from spark_support import change, frame_of, in_spark, put_list, spark_of, with_clusters
 
 from moldau.engine.dbt import dbt
+from moldau.engine.graph import tables_of
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
 
@@ -204,6 +205,7 @@ def _cycle(session: Session, placed: Placed) -> Reasons:
 
 def _run(session: Session, *models: str) -> None:
     """These models only: the lists that they read are as they were put."""
+    spark_of(session, *tables_of(models))
     dbt("run", "--select", *models, warehouse=session.warehouse)
 
 

@@ -19,12 +19,14 @@ from spark_support import (
     in_spark,
     mart,
     rows,
+    spark_of,
     statements,
     while_called,
     with_clusters,
 )
 
 from moldau.engine.dbt import dbt
+from moldau.engine.graph import tables_of
 from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide, finish_interrupted_runs
@@ -543,6 +545,7 @@ def test_another_writer_that_is_faster_than_a_call(
             return _run_models(session, *names)
         rounds += 1
         barrier = "mark_requested_descriptions_uncertain"
+        spark_of(session, *tables_of(names))
         _run_models(session, *sorted(session.engines.spark._helpers(names)))
         if rounds == 1:
             move("= 'gone-push'", "group_state = 'DEAD', is_deleted = true")

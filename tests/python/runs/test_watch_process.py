@@ -172,8 +172,8 @@ def test_a_jvm_that_died_is_replaced(with_dead_jvm: Row) -> None:
 
 def test_sigterm_while_it_waits(tmp_path: Path) -> None:
     """Case 136, and nothing was touched."""
-    watching = Watching(tmp_path, 600_000, "--cluster", "west")
-    watching.until(lambda: "watching 1 cluster, 0 with cycles" in watching.err.read_text())
-    assert watching.end() == 0
-    assert watching.out.read_text() == ""
-    assert not watching.warehouse.exists()
+    with watching(tmp_path, 600_000, "--cluster", "west") as watch:
+        watch.until(lambda: "watching 1 cluster, 0 with cycles" in watch.err.read_text())
+        assert watch.end() == 0
+        assert watch.out.read_text() == ""
+        assert not watch.warehouse.exists()
