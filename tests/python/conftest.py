@@ -1,8 +1,8 @@
 """One Spark session for many tests: starting one costs more than most of them.
 
 One worker has the tests that share the session, another those that start processes of their own,
-then those of mirrors and captures in a session of its own, and the rest fills in. Half of what
-the suite costs is Java that warms up, so tests that need Spark belong to the first.
+then those of APART in a session of its own, and the rest fills in. Half of what the suite costs is
+Java that warms up, so tests that need Spark belong to the first.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from pyspark import SparkContext
 from shell_support import Shell
-from spark_support import DISTRIBUTION
+from spark_support import DISTRIBUTION, end_spark
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
@@ -27,7 +26,8 @@ from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
-GROUPS = ("processes", "session", "mirrors", "captures")
+GROUPS = ("processes", "session", "apart")
+APART = ("captures", "dumping", "mirrors", "reading", "tiers")  # folders
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
@@ -43,8 +43,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     with open_session(load_settings(None, warehouse), "pytest") as opened:
         yield opened
-        if SparkContext._active_spark_context is not None:
-            SparkContext._active_spark_context.stop()
+        end_spark()
 
 
 @pytest.fixture(scope="session")
@@ -56,19 +55,15 @@ def shell() -> Iterator[Shell]:
 
 
 def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
-    """File -> group, by marks and fixtures: a new file of tests is told of nowhere else.
-
-    Files with the session in a folder that is named in GROUPS are a group of their own.
-    """
+    """File -> group, by marks and fixtures: a new file of tests is told of nowhere else."""
     found: dict[str, str] = {}
     for item in items:
         file = item.location[0]
-        folder = Path(file).parent.name
         if item.get_closest_marker("processes"):
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
-            is_apart = folder in GROUPS and not item.get_closest_marker("spark")
-            found[file] = folder if is_apart else "session"
+            is_apart = Path(file).parent.name in APART and not item.get_closest_marker("spark")
+            found[file] = "apart" if is_apart else "session"
         found.setdefault(file, file)
     return found
 

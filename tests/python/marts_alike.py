@@ -29,18 +29,18 @@ from moldau.sessions.session import Session
 from moldau.warehouse.contracts import marts, tables
 
 
-def compared(domain: str) -> list[str]:
-    """The marts of a domain, or of all, that both engines run."""
-    folders = [ROOT / "models" / "marts" / folder for folder in (domain, "run")]
+def compared(*domains: str) -> list[str]:
+    """The marts of these folders that both engines run."""
+    folders = [ROOT / "models" / "marts" / domain for domain in domains]
     names = {file.stem for folder in folders for file in folder.glob("*.sql")}
     both = {name: mart for name, mart in marts().items() if mart.engine != "spark"}
     return [name for name, mart in both.items() if mart.name in names]
 
 
-def differences(session: Session, domain: str, at_ms: int) -> dict[str, list[str]]:
+def differences(session: Session, at_ms: int, *domains: str) -> dict[str, list[str]]:
     """Mart -> the first rows that only one engine has, as printed."""
     found = {}
-    for name, spark_columns, spark_rows in said_by_spark(session, compared(domain), at_ms):
+    for name, spark_columns, spark_rows in said_by_spark(session, compared(*domains), at_ms):
         duckdb = table_rows(session.warehouse, name, at_ms=at_ms)
         assert list(duckdb.columns) == spark_columns, name
         ours = {"spark": printed(spark_rows), "duckdb": printed(duckdb.rows)}

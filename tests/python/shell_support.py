@@ -10,15 +10,11 @@ import contextlib
 import io
 import json
 import os
-import runpy
 import subprocess
 import sys
-import traceback
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 
 @dataclass(frozen=True)
@@ -43,26 +39,8 @@ class Shell:
 
     def __call__(self, *words: str, folder: Path | None = None, **variables: str) -> Answer:
         """`moldau WORDS`"""
-        return self._answer(words, folder, variables)
-
-    def run(self, program: Path, *words: str, folder: Path | None = None) -> Answer:
-        """`python PROGRAM WORDS`"""
-        return self._answer((str(program), *words), folder, {}, is_program=True)
-
-    def _answer(
-        self,
-        words: Sequence[str],
-        folder: Path | None,
-        variables: Mapping[str, str],
-        is_program: bool = False,
-    ) -> Answer:
         assert self._process.stdin and self._process.stdout
-        typed = {
-            "words": words,
-            "folder": str(folder or Path.cwd()),
-            "variables": variables,
-            "is_program": is_program,
-        }
+        typed = {"words": words, "folder": str(folder or Path.cwd()), "variables": variables}
         print(json.dumps(typed), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         assert answer, f"the process ended in {words}"
@@ -86,7 +64,7 @@ def answered(typed: dict[str, Any]) -> dict[str, Any]:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
-        code = run_program(typed["words"]) if typed["is_program"] else run(typed["words"])
+        code = run(typed["words"])
     if SparkContext._active_spark_context is not None:
         from pyspark.sql import SparkSession
 
@@ -94,17 +72,6 @@ def answered(typed: dict[str, Any]) -> dict[str, Any]:
     for name in typed["variables"]:
         del os.environ[name]
     return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
-
-
-def run_program(words: list[str]) -> int:
-    """What it raises is its answer, as in a process of its own: others are typed after it."""
-    try:
-        with patch.object(sys, "argv", words):
-            runpy.run_path(words[0], run_name="__main__")
-    except Exception:
-        traceback.print_exc()
-        return 1
-    return 0
 
 
 if __name__ == "__main__":

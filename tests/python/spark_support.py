@@ -20,16 +20,19 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import sqlglot
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from moldau.domains import topics
 from moldau.engine.literals import literal
+from moldau.engine.spark import start, suit_to
 from moldau.project import ROOT
 from moldau.reading.delta import connect_duckdb
 from moldau.reading.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
+from moldau.runs.opening import start_session
 from moldau.sessions import faults
 from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.rows import append_row
@@ -124,6 +127,25 @@ def in_spark(session: Session) -> Session:
     return dataclasses.replace(
         session, settings=session.settings.model_copy(update={"engine": "spark"})
     )
+
+
+@contextlib.contextmanager
+def spark_apart(session: Session, warehouse: Path) -> Iterator[SparkSession]:
+    """Spark of another warehouse, in the JVM that is warm; after it the session starts its own."""
+    end_spark()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOLDAU_WAREHOUSE", str(warehouse))
+        spark = start(warehouse)
+        suit_to(spark, is_small=True)
+        yield spark
+    end_spark()
+    session.engines = start_session(session.settings).engines
+
+
+def end_spark() -> None:
+    """The JVM stays."""
+    if SparkContext._active_spark_context is not None:
+        SparkSession.builder.getOrCreate().stop()
 
 
 class Killed(BaseException):

@@ -1,18 +1,27 @@
-"""What a person does with `dbt run` and `dbt test` alone, on what moldau has filled."""
+"""What a person does with `dbt run` and `dbt test` alone, on what moldau has filled.
+
+In the tests' own process, whose JVM is warm: Spark is another, of a warehouse of its own.
+"""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dbt.cli.main import dbtRunner
 from manifest_support import project
+from pyspark.sql import SparkSession
 from shell_support import Shell
+from spark_support import spark_apart
 
+from moldau.engine.graph import models
+from moldau.plugins.udtf import register_call_plugin
 from moldau.project import ROOT, SAMPLES
+from moldau.reading.query import query
+from moldau.sessions.session import Session
 
-pytestmark = pytest.mark.processes
 WEST_AT = "2026-11-21T07:56:22.363Z"
 VERBS = f"""
 load {SAMPLES}/west/open_transactions.jsonl --cluster west --kind open_transactions
@@ -21,24 +30,95 @@ cycle --dry-run --at {WEST_AT}
 sweep --dry-run --at {WEST_AT}
 {(SAMPLES / "tiers" / "verbs.txt").read_text()}
 """
-COMMANDS = ("a run that ends early", "a whole run", "tests", "unit tests")
+COMMANDS = {
+    "a run that ends early": ("run", "--select", "+int_groups__decisions_gathered"),
+    "a whole run": ("run",),
+    # of tables, of a list that a run works on, of a model's rule
+    "tests": (
+        "test",
+        "--select",
+        "assert_changes_end_in_the_current_decision",
+        "int_tiers__partitions_due",
+        "int_tiers__segments_overlapping",
+    ),
+    "unit tests": ("test", "--select", "test_type:unit"),
+}
+# decisions that a plain dbt run has changed, and how many of these stand in the history
+DECISIONS = """
+    select count(*), count(recorded.run_id)
+    from (
+        select cluster_id, 'sweep ' || group_id as subject, changed_in_run_id
+        from decisions.group_sweeps
+        union all
+        select cluster_id, 'cleanup ' || group_id, changed_in_run_id
+        from decisions.cleanup_eligibility
+    ) as decided
+    left join history.decision_changes as recorded
+        on decided.cluster_id = recorded.cluster_id
+        and decided.subject = recorded.subject
+        and decided.changed_in_run_id = recorded.run_id
+    where decided.changed_in_run_id like '%~dbt-%'
+"""
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("plain")
-
-
-@pytest.fixture(scope="module")
-def found(shell: Shell, folder: Path) -> dict[str, Any]:
+def warehouse(shell: Shell, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plain")
     (folder / "verbs.txt").write_text(VERBS)
     config = ["--config", str(SAMPLES / "moldau.yml"), "--warehouse", str(folder / "w")]
     filled = shell("exec", str(folder / "verbs.txt"), *config, folder=ROOT)
     assert filled.code == 0, filled.err
-    told = shell.run(Path(__file__).with_name("plain_dbt.py"), str(folder), folder=ROOT)
-    assert told.code == 0, told.out + told.err
-    answer: dict[str, Any] = json.loads((folder / "found.json").read_text())
-    return answer
+    return folder / "w"
+
+
+@pytest.fixture(scope="module")
+def found(session: Session, warehouse: Path) -> dict[str, Any]:
+    """What went wrong in each command, and what was there after it."""
+    found: dict[str, Any] = {}
+    with spark_apart(session, warehouse) as spark:
+        for name, words in COMMANDS.items():
+            found[name] = wrong(words, warehouse.parent)
+            found[f"decisions after {name}"] = next(query(warehouse, DECISIONS).rows)
+            if name == "a run that ends early":
+                found["registered"] = shown(spark, "tables in decisions")
+            if name == "a whole run":
+                found["columns"] = dict(columns(spark, warehouse))
+            if words[0] == "run":
+                forget_views(spark)
+    return found
+
+
+def wrong(words: tuple[str, ...], folder: Path) -> list[str]:
+    """`dbt WORDS`"""
+    paths = ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
+    outcome = dbtRunner().invoke(
+        [*words, *paths, "--project-dir", str(ROOT), "--profiles-dir", str(ROOT / "profiles")]
+    )
+    results = getattr(outcome.result, "results", [])
+    told = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
+    return told or ([] if outcome.success else [str(outcome.exception)])
+
+
+def shown(spark: SparkSession, what: str) -> set[str]:
+    return {row[1] for row in spark.sql(f"show {what}").collect()}
+
+
+def forget_views(spark: SparkSession) -> None:
+    """In a process of its own the next command would not find them."""
+    for (schema,) in spark.sql("show schemas").collect():
+        for view in shown(spark, f"views in {schema}"):
+            spark.sql(f"drop view {schema}.{view}")
+
+
+def columns(spark: SparkSession, warehouse: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Model, and column -> type, of what the run has made, and of what it would have merged."""
+    register_call_plugin(spark, {}, warehouse)
+    for model in models().values():
+        if model.is_helper:
+            described = spark.sql(f"describe table {model.relation}").collect()
+            yield model.name, {row.col_name: row.data_type for row in described}
+        else:
+            yield model.name, dict(spark.sql(model.sql).dtypes)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -47,19 +127,19 @@ def test_nothing_fails(found: dict[str, Any], command: str) -> None:
 
 
 def test_a_run_makes_good_what_one_that_ended_left_unrecorded(
-    found: dict[str, Any], folder: Path
+    found: dict[str, Any], warehouse: Path
 ) -> None:
     decided, of_these = found["decisions after a run that ends early"]
     assert decided > 0, "at now other offsets have expired"
     assert of_these == 0
-    assert found["decisions after a whole run"] == [decided, decided]
-    lists = folder / "w" / "_moldau" / "plain_run"
+    assert found["decisions after a whole run"] == (decided, decided)
+    lists = warehouse / "_moldau" / "plain_run"
     assert not list(lists.iterdir()), "each run of dbt removed its own lists"
 
 
 def test_only_tables_that_the_selection_looks_at_are_registered(found: dict[str, Any]) -> None:
     of_groups = {"cleanup_eligibility", "group_sweeps", "offset_expirations"}
-    assert set(found["registered"]) == of_groups
+    assert found["registered"] == of_groups
 
 
 def test_models_select_the_columns_that_their_yaml_tells(found: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ AT_MS = 1_800_000_000_000
 
 
 def test_both_engines_say_the_same(session: Session) -> None:
-    assert differences(session, "groups", AT_MS) == {}
+    assert differences(session, AT_MS, "groups", "run") == {}
 
 
 def test_every_data_test_of_dbt_passes(session: Session) -> None:

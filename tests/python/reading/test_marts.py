@@ -1,0 +1,27 @@
+"""Every mart has the same rows in Spark and in DuckDB: on captures, mirrors and tiers.
+
+The last of its worker: what tests left in the warehouse that they share is what is compared.
+"""
+
+from __future__ import annotations
+
+import pytest
+from data_tests import failing
+from marts_alike import differences
+
+from moldau.sessions.session import Session
+
+pytestmark = pytest.mark.last
+CAPTURED_MS = 1_795_247_998_738
+AT_MS = 1_800_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "domains"), [(CAPTURED_MS, ["groups", "run"]), (AT_MS, ["mirrors", "tiers"])]
+)
+def test_both_engines_say_the_same(session: Session, at_ms: int, domains: list[str]) -> None:
+    assert differences(session, at_ms, *domains) == {}
+
+
+def test_every_data_test_of_dbt_passes(session: Session) -> None:
+    assert failing(session, AT_MS) == {}
