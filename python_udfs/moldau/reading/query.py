@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 2_000
 GROUP_KEY = ["cluster_id", "group_id"]
+# a cluster's subjects are in this order, and those of `cleanup GROUP` come first
+FIRST_DOMAIN, FIRST_DECISIONS = "domain = 'groups'", "decision_table = 'cleanup_eligibility'"
 
 
 @dataclass(frozen=True)
@@ -66,16 +68,23 @@ def _first_rows(
     warehouse: Path, connection: DuckDBPyConnection, full_name: str, where: str | None, limit: int
 ) -> Rows | None:
     """Few rows of a mart of groups, from the first groups alone; None = those have too few."""
-    if not full_name.startswith("marts.") or _key(full_name)[:2] != GROUP_KEY:
+    first: tuple[str, ...] = ()
+    if full_name == "marts.decisions":
+        first = (FIRST_DOMAIN, FIRST_DECISIONS)
+    elif not full_name.startswith("marts.") or _key(full_name)[:2] != GROUP_KEY:
         return None
     # groups that tell nothing are passed over
     last = _group_at(warehouse, 4 * limit + 100)
     if last is None:
         return None
-    bound = f"cluster_id = {literal(last[0])} and group_id <= {literal(last[1])}"
-    rows = run(connection, f"{_select(full_name, bound, where)} limit {limit:d}")
-    first = list(rows.rows)
-    return Rows(rows.columns, iter(first)) if len(first) == limit else None
+    cluster, group = map(literal, last)
+    earlier = _select(full_name, *first[:1], f"cluster_id < {cluster}")
+    if list(run(connection, f"{earlier} limit 1").rows):
+        return None
+    bound = f"cluster_id = {cluster} and group_id <= {group}"
+    rows = run(connection, f"{_select(full_name, *first, bound, where)} limit {limit:d}")
+    found = list(rows.rows)
+    return Rows(rows.columns, iter(found)) if len(found) == limit else None
 
 
 def _group_at(warehouse: Path, place: int) -> tuple[str, str] | None:

@@ -10,9 +10,11 @@ from conftest import Write
 
 from moldau.reading import query
 from moldau.reading.query import table_rows
+from moldau.warehouse.contracts import tables
 
 GROUPS = [f"group-{number:03}" for number in range(300)]
-MARTS = ("marts.groups", "marts.cleanup_preview", "marts.group_offsets")
+MARTS = ("marts.groups", "marts.cleanup_preview", "marts.group_offsets", "marts.decisions")
+DECISIONS = [name for name, table in tables().items() if table.database == "decisions"]
 
 
 @pytest.fixture
@@ -35,15 +37,17 @@ def filled(warehouse: Path, write: Write, write_empty: Callable[..., None]) -> P
             for cluster, name, is_deleted in groups
         ),
     )
-    write(
-        "state.group_offsets",
-        *(
-            {"cluster_id": cluster, "group_id": name, "topic_name": "t", "commit_at_ms": 1}
-            for cluster, name, is_deleted in groups
-            if not is_deleted
-        ),
-    )
+    for table in ("state.group_offsets", *DECISIONS):
+        alive = [(cluster, name) for cluster, name, is_deleted in groups if not is_deleted]
+        write(table, *(row_about(table, *one) for one in alive))
     return warehouse
+
+
+def row_about(table: str, cluster: str, name: str) -> dict[str, object]:
+    """A row of a table of offsets or decisions."""
+    ids = dict.fromkeys(("group_id", "request_id", "topic_id", "segment_id"), name)
+    row = {"cluster_id": cluster, "topic_name": "t", "commit_at_ms": 1, **ids}
+    return {c.name: row[c.name] for c in tables()[table].columns if c.name in row}
 
 
 @pytest.fixture
@@ -81,6 +85,17 @@ def test_all_groups_are_asked_about_where_the_first_have_too_few(
     found = list(table_rows(filled, "marts.cleanup_preview", where, limit=limit).rows)
     assert found == everything[:limit]
     assert len(found) >= min(limit, 3)
+
+
+def test_decisions_of_a_cluster_without_groups_come_before_those_of_the_first(
+    filled: Path, write: Write
+) -> None:
+    table = "decisions.heartbeat_gates"
+    write(table, row_about(table, "asia", "nobody"))
+    everything = list(table_rows(filled, "marts.decisions").rows)
+    found = list(table_rows(filled, "marts.decisions", limit=7).rows)
+    assert found == everything[:7]
+    assert found[0][1:3] == ("asia", "heartbeat nobody")
 
 
 def test_no_row_is_wanted(filled: Path) -> None:
