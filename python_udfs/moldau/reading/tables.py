@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 
 from moldau.errors import MoldauError
 
 DATABASES = ("raw", "decoded", "state", "decisions", "history", "plugin", "seeds")
-_CATALOG_WORDS = ("information_schema", "show", "describe", "desc ", "duckdb_")
+# what lists tables without naming them, in the SQL of DuckDB or Spark
+_LISTS_DATABASES = re.compile(
+    r"\bshow\s+(?:databases|schemas)\b|\b(?:describe|desc)\s+(?:database|schema)\b"
+)
+_LISTS_ONE_DATABASE = re.compile(
+    r"\bshow\s+(?:tables|views|table\s+extended)\s+(?:in|from)\s+(\w+)\b(?!\s*\.)"
+)
+_LISTS_ALL = re.compile(
+    r"\bshow\b(?!\s+(?:columns|create|functions|partitions|tblproperties)\b)|show_"
+    r"|\b(?:describe|desc)\s+(?:all\s+)?tables\b|\bdescribe\s*(?:[;)]|$)"
+    r"|(?:^|[(\n])\s*desc\s*(?:[;)]|$)|information_schema|duckdb_|pg_|sqlite_"
+)
 
 
 def existing_tables(warehouse: Path) -> list[str]:
@@ -60,13 +72,20 @@ def resolve(warehouse: Path, name: str) -> str:
 def mentioned(names: list[str], sql: str) -> list[str]:
     """Those of `names` that a statement may mean: its text has the bare name, or asks for a list.
 
-    Too many do no harm; opening every table would cost time.
+    Too many do no harm; opening every table would cost time, and making every mart in Spark more.
     """
     text = sql.lower()
-    if any(word in text for word in _CATALOG_WORDS):
+    listed: set[str] = set()
+    if _LISTS_DATABASES.search(text):  # each by one that it has
+        listed |= set({name.split(".")[0]: name for name in reversed(names)}.values())
+    for database in _LISTS_ONE_DATABASE.findall(text):
+        listed |= {name for name in names if name.startswith(f"{database}.")}
+    if _LISTS_ALL.search(_LISTS_ONE_DATABASE.sub("", _LISTS_DATABASES.sub("", text))):
         return names
-    found = [name for name in names if name.split(".")[1].lower() in text]
-    return [name for name in found if "marts" in text or not name.startswith("marts.")]
+    found = [name for name in names if name in listed or name.split(".")[1].lower() in text]
+    return [
+        name for name in found if "marts" in text or not name.startswith("marts.") or name in listed
+    ]
 
 
 def _unknown(warehouse: Path, name: str, existing: list[str]) -> str:
