@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class PluginSpec:
 
 def plugin_names() -> tuple[str, ...]:
     """Every plugin that is installed, the built-in ones among them."""
-    return tuple(sorted({entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)}))
+    return tuple(sorted(_installed(tuple(sys.path)).names))
 
 
 def plugin_class(name: str) -> Callable[..., Any]:
@@ -66,14 +66,15 @@ def plugin_class(name: str) -> Callable[..., Any]:
 
     UnusablePlugin if there is none or more than one, or if it cannot be imported.
     """
-    found = sorted({entry.value for entry in entry_points(group=ENTRY_POINT_GROUP, name=name)})
+    entries = _installed(tuple(sys.path)).select(name=name)
+    found = sorted({entry.value for entry in entries})
     if not found:
         names = plugin_names()
         allowed = f"one of {', '.join(names)}, or another installed entry point of group "
         raise UnusablePlugin("name", allowed + ENTRY_POINT_GROUP, names)
     if len(found) > 1:
         raise UnusablePlugin("name", f"a name of one plugin (this is {' and '.join(found)})")
-    entry = next(iter(entry_points(group=ENTRY_POINT_GROUP, name=name)))
+    entry = next(iter(entries))
     if problem := _import_problem(entry.value):
         raise UnusablePlugin("name", f"a plugin that can be loaded ({entry.value} {problem})")
     try:
@@ -87,6 +88,12 @@ def plugin_class(name: str) -> Callable[..., Any]:
     if not callable(loaded):
         raise UnusablePlugin("name", f"a plugin class ({entry.value} is none)")
     return loaded  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _installed(path: tuple[str, ...]) -> EntryPoints:
+    """The plugins on this path: Python looks through every distribution for them."""
+    return entry_points(group=ENTRY_POINT_GROUP)
 
 
 @functools.cache

@@ -161,9 +161,14 @@ def _create_marts(
         )
 
 
-def create_view(connection: DuckDBPyConnection, warehouse: Path, name: str) -> list[str]:
-    """Gives the files that the view reads, in every spelling in which DuckDB asks for them."""
-    table = open_latest(warehouse, name)
+def create_view(
+    connection: DuckDBPyConnection, warehouse: Path, name: str, opened: DeltaTable | None = None
+) -> list[str]:
+    """Gives the files that the view reads, in every spelling in which DuckDB asks for them.
+
+    `opened`: the table, if it is open at its latest version.
+    """
+    table = open_latest(warehouse, name) if opened is None else opened
     fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
     deleted = deleted_rows(table)
     is_partitioned = bool(table.metadata().partition_columns)

@@ -37,6 +37,7 @@ from moldau.warehouse.paths import PLUGIN_LOG
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from deltalake import DeltaTable
     from duckdb import DuckDBPyConnection
 
 _ATTEMPTS = 20
@@ -157,10 +158,10 @@ class DuckDBModels:
             key, version = node.writing["unique_key"], self._commits[node.table][0]
             try:
                 with self._batches(_outcome_sql(node, _columns(node))) as rows:
-                    merge(self._warehouse, node.table, key, rows, version)
+                    written = merge(self._warehouse, node.table, key, rows, version)
             except ChangedMeanwhileError:
                 continue
-            self._refresh([node.table])
+            self._refresh([node.table], written)
             return
         raise DbtError(f"{node.name}: {node.table} is changed by others all the time")
 
@@ -171,8 +172,8 @@ class DuckDBModels:
             rows = with_rows(batches)
             if rows is None and not is_instead:
                 return
-            append(self._warehouse, node.table, rows or [], is_instead)
-        self._refresh([node.table])
+            written = append(self._warehouse, node.table, rows or [], is_instead)
+        self._refresh([node.table], written)
 
     def _slices(self, name: str) -> int:
         asked = f"select coalesce(max(slice_index), -1) + 1 from {models()[name].relation}"
@@ -209,12 +210,13 @@ class DuckDBModels:
         rows: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
         return rows
 
-    def _refresh(self, names: Iterable[str]) -> None:
-        """Let DuckDB see these tables as they are now."""
+    def _refresh(self, names: Iterable[str], written: DeltaTable | None = None) -> None:
+        """Let DuckDB see these tables as they are now; `written`: one of them, by this session."""
         for name in sorted(set(names)):
             commit = last_commit(self._warehouse.joinpath(*name.split(".")))
             if self._commits.get(name) != commit:
-                create_view(self._connection, self._warehouse, name)
+                is_latest = written is not None and written.version() == commit[0]
+                create_view(self._connection, self._warehouse, name, written if is_latest else None)
                 self._commits[name] = commit
 
     def _telling(self, node: Node, make: Any) -> None:

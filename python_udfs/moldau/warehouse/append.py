@@ -22,8 +22,8 @@ ROWS_IN_GROUP = 128 * 1024
 
 def append(
     warehouse: Path, table: str, batches: Iterable[pa.RecordBatch], is_instead: bool = False
-) -> None:
-    """One Delta commit; Delta holds the rows against the table's checks.
+) -> DeltaTable:
+    """One Delta commit; Delta holds the rows against the table's checks. Gives the table after it.
 
     `is_instead`: in the place of all rows that are there.
     """
@@ -40,6 +40,7 @@ def append(
         target_file_size=FILE_BYTES,
         writer_properties=_properties(),
     )
+    return opened
 
 
 def with_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch] | None:
@@ -65,9 +66,10 @@ class ChangedMeanwhileError(Exception):
 
 def merge(
     warehouse: Path, table: str, key: Sequence[str], rows: Iterable[pa.RecordBatch], version: int
-) -> None:
+) -> DeltaTable | None:
     """Rows of a table as they are to be, by their key; nothing is committed if there are none.
 
+    Gives the table after the commit, None = there was none.
     `_action` of each says whether it is inserted, updated or deleted. `version`: that of the table
     from which this follows. One commit; ChangedMeanwhileError if there is a later version. Into an
     empty table rows are appended: of a writer that comes during that only the lock keeps us.
@@ -77,13 +79,13 @@ def merge(
 
     batches = with_rows(rows)
     if batches is None:
-        return
+        return None
     opened = open_table(warehouse.joinpath(*table.split(".")))
     if opened.version() != version:
         raise ChangedMeanwhileError
     if not opened.file_uris():
-        append(warehouse, table, batches)  # the same, faster, and never all rows in memory
-        return
+        # the same, faster, and never all rows in memory
+        return append(warehouse, table, batches)
     fields = pa.schema(opened.schema().to_arrow())
     # of a row that is deleted only the key is known; Delta refuses others that lack a value
     schema = pa.schema([field.with_nullable(True) for field in fields])
@@ -94,6 +96,7 @@ def merge(
     if changed.group_by(list(key)).aggregate([]).num_rows < changed.num_rows:
         raise SeveralChangesError(f"several rows change the same row of {table} by its key {key}")
     _merge(opened, key, suited.append_column(ACTION, actions))
+    return opened
 
 
 def _merge(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:

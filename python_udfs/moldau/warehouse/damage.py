@@ -12,12 +12,13 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from moldau.errors import MoldauError
-from moldau.warehouse.delta_log import LogDamageError, read_log_tail
+from moldau.warehouse.delta_log import LogDamageError, last_commit, read_log_tail
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -97,8 +98,14 @@ def intact_version(folder: Path) -> int | None:
     if find_log_damage(folder):
         return None
     with looking_at(folder):
-        table = open_table(folder)
-        return None if missing_file(table) else table.version()
+        version, files = _version_and_files(folder, last_commit(folder))
+        return version if all(map(_is_there, files)) else None
+
+
+@lru_cache(64)
+def _version_and_files(folder: Path, commit: tuple[int, int]) -> tuple[int, list[str]]:
+    table = open_table(folder)
+    return table.version(), data_files(table)
 
 
 def open_table(folder: Path) -> DeltaTable:
