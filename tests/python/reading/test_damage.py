@@ -54,6 +54,24 @@ def test_a_table_with_a_checkpoint_needs_no_older_commits(warehouse: Path, log: 
     assert find_damage(warehouse, RUNS) is None
 
 
+def test_a_table_that_was_looked_at_is_looked_at_again(
+    warehouse: Path, log: Path, write: Write, tmp_path: Path
+) -> None:
+    folder = log.parent
+    copied = shutil.copytree(folder, tmp_path / "copied")
+    assert intact_version(folder) == 2
+    write("state.runs", {"run_id": "3", "counts": []})
+    assert intact_version(folder) == 3
+    file = next(folder.glob("*.parquet"))
+    file.rename(tmp_path / file.name)
+    assert intact_version(folder) is None
+    (tmp_path / file.name).rename(file)
+    assert intact_version(folder) == 3
+    shutil.rmtree(folder)
+    copied.rename(folder)
+    assert intact_version(folder) == 2
+
+
 def test_deletion_vectors_and_checkpoints_of_spark_are_no_damage(hidden_rows: Path) -> None:
     assert find_log_damage(hidden_rows / "state" / "hidden_rows") is None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
+from moldau.warehouse import sizes
 from moldau.warehouse.append import append
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import open_table
@@ -34,3 +36,16 @@ def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None
         schema = pa.schema(open_table(tmp_path.joinpath(*table.split("."))).schema())
         append(tmp_path, table, [row(schema)])
         assert (bytes_read(tmp_path) > before) is is_counted, table
+
+
+def test_files_of_earlier_versions_count_only_while_all_are_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(tmp_path)
+    folder = tmp_path / "state" / "source_topics"
+    append(tmp_path, "state.source_topics", [row(pa.schema(open_table(folder).schema()))])
+    written = bytes_read(tmp_path)
+    open_table(folder).delete()
+    assert bytes_read(tmp_path) == written > 0
+    monkeypatch.setattr(sizes, "SMALL_BYTES", written)
+    assert bytes_read(tmp_path) == 0
