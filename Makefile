@@ -34,7 +34,7 @@ lint: setup ## ruff, mypy and sqlfluff
 	$(BIN)/ruff check python_udfs tests benchmarks
 	$(BIN)/ruff format --check python_udfs tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 models tests/singular
+	$(BIN)/python tests/lint_sql.py lint --disable-progress-bar --processes 2 models tests/singular
 
 build: setup ## the wheel, in dist/
 	$(BIN)/python -m build --wheel --installer uv
