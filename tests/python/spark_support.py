@@ -137,9 +137,11 @@ def spark_apart(session: Session, warehouse: Path) -> Iterator[SparkSession]:
         patch.setenv("MOLDAU_WAREHOUSE", str(warehouse))
         spark = start(warehouse)
         suit_to(spark, is_small=True)
-        yield spark
-    end_spark()
-    session.engines = start_session(session.settings).engines
+        try:
+            yield spark
+        finally:
+            end_spark()
+            session.engines = start_session(session.settings).engines
 
 
 def end_spark() -> None:

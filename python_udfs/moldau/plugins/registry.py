@@ -67,6 +67,9 @@ def plugin_class(name: str) -> Callable[..., Any]:
     UnusablePlugin if there is none or more than one, or if it cannot be imported.
     """
     entries = _installed(tuple(sys.path)).select(name=name)
+    if not entries:  # it may have been installed since
+        _installed.cache_clear()
+        entries = _installed(tuple(sys.path)).select(name=name)
     found = sorted({entry.value for entry in entries})
     if not found:
         names = plugin_names()

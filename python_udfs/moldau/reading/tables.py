@@ -11,16 +11,18 @@ from moldau.errors import MoldauError
 DATABASES = ("raw", "decoded", "state", "decisions", "history", "plugin", "seeds")
 # what lists tables without naming them, in the SQL of DuckDB or Spark
 _LISTS_DATABASES = re.compile(
-    r"\bshow\s+(?:databases|schemas)\b|\b(?:describe|desc)\s+(?:database|schema)\b"
+    r"\bshow\s+(?:databases|schemas|functions\s+(?:in|from))\b"
+    r"|\b(?:describe|desc)\s+(?:database|schema|namespace)\b"
 )
 _LISTS_ONE_DATABASE = re.compile(
     r"\bshow\s+(?:tables|views|table\s+extended)\s+(?:in|from)\s+(\w+)\b(?!\s*\.)"
 )
 _LISTS_ALL = re.compile(
     r"\bshow\b(?!\s+(?:columns|create|functions|partitions|tblproperties)\b)|show_"
-    r"|\b(?:describe|desc)\s+(?:all\s+)?tables\b|\bdescribe\s*(?:[;)]|$)"
-    r"|(?:^|[(\n])\s*desc\s*(?:[;)]|$)|information_schema|duckdb_|pg_|sqlite_"
+    r"|\b(?:describe|desc)\s+(?:all|tables)\b|\bdescribe\s*(?:[;)]|$)"
+    r"|(?:^|[(;\n])\s*desc\s*(?:[;)]|$)|information_schema|duckdb_|pg_|sqlite_"
 )
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def existing_tables(warehouse: Path) -> list[str]:
@@ -75,17 +77,27 @@ def mentioned(names: list[str], sql: str) -> list[str]:
     Too many do no harm; opening every table would cost time, and making every mart in Spark more.
     """
     text = sql.lower()
+    # what looks like a comment may stand in a text
+    listed = _listed(names, text) | _listed(names, _COMMENT.sub(" ", text))
+    return [
+        name
+        for name in names
+        if name in listed
+        or (name.split(".")[1].lower() in text and ("marts" in text or name[:6] != "marts."))
+    ]
+
+
+def _listed(names: list[str], text: str) -> set[str]:
+    """What a statement lists; of databases one name each."""
     listed: set[str] = set()
-    if _LISTS_DATABASES.search(text):  # each by one that it has
+    if _LISTS_DATABASES.search(text):
         listed |= set({name.split(".")[0]: name for name in reversed(names)}.values())
     for database in _LISTS_ONE_DATABASE.findall(text):
-        listed |= {name for name in names if name.startswith(f"{database}.")}
+        is_whole = database == "memory"  # the name that DuckDB gives to all of it
+        listed |= {name for name in names if is_whole or name.startswith(f"{database}.")}
     if _LISTS_ALL.search(_LISTS_ONE_DATABASE.sub("", _LISTS_DATABASES.sub("", text))):
-        return names
-    found = [name for name in names if name in listed or name.split(".")[1].lower() in text]
-    return [
-        name for name in found if "marts" in text or not name.startswith("marts.") or name in listed
-    ]
+        listed |= set(names)
+    return listed
 
 
 def _unknown(warehouse: Path, name: str, existing: list[str]) -> str:

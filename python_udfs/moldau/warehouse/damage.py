@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from moldau.errors import MoldauError
-from moldau.warehouse.delta_log import LogDamageError, last_commit, read_log_tail
+from moldau.warehouse.delta_log import LogDamageError, log_files, read_log_tail
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -98,12 +98,13 @@ def intact_version(folder: Path) -> int | None:
     if find_log_damage(folder):
         return None
     with looking_at(folder):
-        version, files = _version_and_files(folder, last_commit(folder))
+        version, files = _version_and_files(folder, log_files(folder))
         return version if all(map(_is_there, files)) else None
 
 
 @lru_cache(64)
-def _version_and_files(folder: Path, commit: tuple[int, int]) -> tuple[int, list[str]]:
+def _version_and_files(folder: Path, log: tuple[object, ...]) -> tuple[int, list[str]]:
+    """Of a table as long as its log is this one."""
     table = open_table(folder)
     return table.version(), data_files(table)
 

@@ -77,6 +77,13 @@ def last_commit(folder: Path) -> tuple[int, int]:
     return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if versions else (last, 0)
 
 
+def log_files(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """Name, inode, size and time of each file in the table's log: another table has others."""
+    with os.scandir(folder / "_delta_log") as entries:
+        found = [(entry.name, entry.stat()) for entry in entries]
+    return tuple(sorted((name, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in found))
+
+
 def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> None:
     """Commit these actions to the table in `folder`: all of them, or none.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -34,12 +35,20 @@ def bytes_read(warehouse: Path) -> int:
 
 
 def _bytes_on_disk(folder: Path) -> int:
-    return sum(
-        os.stat(os.path.join(parent, name)).st_size
-        for parent, _, names in os.walk(folder)
-        for name in names
-        if name.endswith(".parquet") and not parent.endswith("_delta_log")
-    )
+    """Another writer may remove files meanwhile."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    found = 0
+    with looking_at(folder):
+        for parent, folders, names in os.walk(folder, onerror=refuse):
+            folders[:] = [name for name in folders if name != "_delta_log"]
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):
+                    found += os.stat(os.path.join(parent, name)).st_size
+    return found
 
 
 def _bytes(folder: Path) -> int:

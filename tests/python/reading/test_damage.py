@@ -67,6 +67,12 @@ def test_a_table_that_was_looked_at_is_looked_at_again(
     assert intact_version(folder) is None
     (tmp_path / file.name).rename(file)
     assert intact_version(folder) == 3
+    DeltaTable(folder).create_checkpoint()
+    assert intact_version(folder) == 3
+    checkpoint = next(log.glob("*.checkpoint.parquet"))
+    checkpoint.write_bytes(checkpoint.read_bytes()[:40])
+    with pytest.raises(DamagedError):
+        intact_version(folder)
     shutil.rmtree(folder)
     copied.rename(folder)
     assert intact_version(folder) == 2

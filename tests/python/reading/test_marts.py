@@ -5,15 +5,29 @@ The last of its worker: what tests left in the warehouse that they share is what
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from data_tests import failing
 from marts_alike import differences
 
+from moldau.reading.query import table_rows
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.last
 CAPTURED_MS = 1_795_247_998_738
 AT_MS = 1_800_000_000_000
+LEFT = {
+    "captures": "marts.groups",
+    "mirrors": "marts.offset_translations",
+    "tiers": "marts.tier_lag",
+}
+
+
+def test_there_is_something_to_compare(session: Session, request: pytest.FixtureRequest) -> None:
+    folders = {Path(item.location[0]).parent.name for item in request.session.items}
+    marts = [mart for folder, mart in LEFT.items() if folder in folders]
+    assert all(next(table_rows(session.warehouse, mart).rows, None) for mart in marts)
 
 
 @pytest.mark.parametrize(

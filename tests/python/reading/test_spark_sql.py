@@ -111,6 +111,7 @@ def test_what_does_more_than_read_is_refused(
         "describe history seeds.metric_names",
         "describe query select 1",
         "describe schema seeds",
+        "describe /* it */ namespace seeds",
         "describe function abs",
         "show tables in seeds",
         "show databases",
@@ -118,6 +119,7 @@ def test_what_does_more_than_read_is_refused(
         "show tblproperties seeds.metric_names",
         "show views in run",
         "show functions",
+        "show functions in seeds",
         "show table extended in seeds like '*'",
     ],
 )

@@ -38,6 +38,13 @@ def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None
         assert (bytes_read(tmp_path) > before) is is_counted, table
 
 
+def test_a_file_that_another_writer_removed_meanwhile_counts_nothing(tmp_path: Path) -> None:
+    create(tmp_path)
+    before = bytes_read(tmp_path)
+    (tmp_path / "state" / "groups" / "gone.parquet").symlink_to(tmp_path / "gone")
+    assert bytes_read(tmp_path) == before
+
+
 def test_files_of_earlier_versions_count_only_while_all_are_little(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
