@@ -5,7 +5,6 @@ For every file sqlfluff compiles all macros twice, which is half of what it cost
 
 from __future__ import annotations
 
-from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -13,22 +12,20 @@ from jinja2 import Environment
 from sqlfluff.cli.commands import cli
 
 _compile = Environment.compile
-_alike: dict[tuple[Any, ...], Environment] = {}
-
-
-@cache
-def _compiled(environment: Environment, source: str) -> CodeType:
-    return _compile(environment, source)
+_codes: dict[tuple[type[Environment], str], CodeType] = {}
 
 
 def compile_once(self: Environment, source: Any, *rest: Any, **named: Any) -> Any:
-    """A template is code that any environment of the same syntax runs."""
+    """All environments of a class have the same syntax here, so one runs what another compiled."""
     if rest or named or not isinstance(source, str):
         return _compile(self, source, *rest, **named)
-    syntax = (type(self), *sorted(self.extensions), self.trim_blocks, self.keep_trailing_newline)
-    return _compiled(_alike.setdefault(syntax, self), source)
+    key = (type(self), source)
+    if key not in _codes:
+        _codes[key] = _compile(self, source)
+    return _codes[key]
 
 
+# sqlfluff has no setting for it, and makes its environments itself
 Environment.compile = compile_once  # type: ignore[method-assign]
 if __name__ == "__main__":  # its processes import this file, too
     cli()

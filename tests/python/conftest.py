@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from shell_support import Shell
-from spark_support import DISTRIBUTION, end_spark
+from shell_support import Shell, end_spark
+from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController

@@ -53,8 +53,6 @@ class Shell:
 
 
 def answered(typed: dict[str, Any]) -> dict[str, Any]:
-    from pyspark import SparkContext
-
     from moldau.cli import run
 
     out, err = io.StringIO(), io.StringIO()
@@ -65,13 +63,20 @@ def answered(typed: dict[str, Any]) -> dict[str, Any]:
         contextlib.redirect_stderr(err),
     ):
         code = run(typed["words"])
+    end_spark()
+    for name in typed["variables"]:
+        del os.environ[name]
+    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
+
+
+def end_spark() -> None:
+    """The JVM stays."""
+    from pyspark import SparkContext
+
     if SparkContext._active_spark_context is not None:
         from pyspark.sql import SparkSession
 
         SparkSession.builder.getOrCreate().stop()
-    for name in typed["variables"]:
-        del os.environ[name]
-    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
 
 if __name__ == "__main__":

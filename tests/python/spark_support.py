@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import sqlglot
-from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
+from shell_support import end_spark
 
 from moldau.domains import topics
 from moldau.engine.literals import literal
@@ -142,12 +142,6 @@ def spark_apart(session: Session, warehouse: Path) -> Iterator[SparkSession]:
         finally:
             end_spark()
             session.engines = start_session(session.settings).engines
-
-
-def end_spark() -> None:
-    """The JVM stays."""
-    if SparkContext._active_spark_context is not None:
-        SparkSession.builder.getOrCreate().stop()
 
 
 class Killed(BaseException):

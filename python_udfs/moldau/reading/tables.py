@@ -83,7 +83,10 @@ def mentioned(names: list[str], sql: str) -> list[str]:
         name
         for name in names
         if name in listed
-        or (name.split(".")[1].lower() in text and ("marts" in text or name[:6] != "marts."))
+        or (
+            name.split(".")[1].lower() in text
+            and ("marts" in text or not name.startswith("marts."))
+        )
     ]
 
 

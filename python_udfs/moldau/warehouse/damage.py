@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ def find_damage(warehouse: Path, table: Table, is_earlier: bool = False) -> str 
         if wrong is None:
             try:
                 opened = open_table(folder)
-                wrong = missing_file(opened) or (
+                wrong = missing_file(data_files(opened)) or (
                     None if is_earlier else _other_columns(opened, table)
                 )
             except DamagedError as error:
@@ -99,7 +99,7 @@ def intact_version(folder: Path) -> int | None:
         return None
     with looking_at(folder):
         version, files = _version_and_files(folder, log_files(folder))
-        return version if all(map(_is_there, files)) else None
+        return None if missing_file(files) else version
 
 
 @lru_cache(64)
@@ -134,9 +134,9 @@ def _is_there(path: Path | str) -> bool:
     return True
 
 
-def missing_file(table: DeltaTable) -> str | None:
-    """Which file of the current version is not there; None = all are."""
-    for path in data_files(table):
+def missing_file(paths: Iterable[str]) -> str | None:
+    """Which of a table's data files is not there; None = all are."""
+    for path in paths:
         if not _is_there(path):
             return f"the data file {os.path.basename(path)} is missing"
     return None
