@@ -23,16 +23,11 @@ from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
 from moldau.reading.delta import create_view, open_duckdb
 from moldau.reading.delta_types import identifier, in_one_line
-from moldau.warehouse.append import (
-    ChangedMeanwhileError,
-    SeveralChangesError,
-    append,
-    merge,
-    with_rows,
-)
+from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
+from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
 from moldau.warehouse.paths import PLUGIN_LOG
 
 if TYPE_CHECKING:
@@ -242,7 +237,9 @@ def _crc32(text: str) -> int:
 def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
     """What a merge makes of each row of its target that it changes, and of each new one.
 
-    The columns of the target, and `_action`: insert, update or delete.
+    The columns of the target, and `_action`: insert, update or delete. State is in order: a first
+    write puts the rows into files as they come, and later ones leave them there. What is decided
+    comes in the order of the state that it is decided on, nearly.
     """
     how = node.writing
     key = how["unique_key"]
@@ -261,6 +258,7 @@ def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
         return after if inserts is False else f"case when {is_new} then {new} else {after} end"
 
     values = ", ".join(f"{value(column)} as {identifier(column)}" for column in columns)
+    in_order = ", ".join(f"s.{identifier(name)}" for name in key)
     joined = " and ".join(f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
     return f"""
         select
@@ -273,4 +271,5 @@ def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
             when {is_new} then {"false" if inserts is False else inserts}
             else coalesce({deletes}, false) or coalesce({updates}, false)
         end
+        {f"order by {in_order}" if node.table.startswith("state.") else ""}
     """

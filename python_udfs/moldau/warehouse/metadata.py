@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DERIVED = ("seeds",)  # rebuilt from the rest, so they may be made anew
 CHECK = "delta.constraints."
+STATISTICS = "delta.dataSkippingStatsColumns"
 _OURS = (CHECK, "delta.dataSkipping")  # properties that follow the contract whatever is there
 _WRITES_CHECKS = 3  # the writer's version since which Delta holds rows against checks
 _HAS_FEATURES = 7  # and that since which the protocol names each feature instead
@@ -77,6 +78,20 @@ def changes(table: Table, opened: DeltaTable, has_rows: bool) -> list[Action]:
     return [_info("SET TBLPROPERTIES"), *protocol, {"metaData": metadata}]
 
 
+def like(opened: DeltaTable) -> list[Action]:
+    """The first commit of another table that takes the same rows."""
+    found = opened.metadata().configuration
+    metadata = {
+        "id": str(uuid.uuid4()),
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": opened.schema().to_json(),
+        "partitionColumns": [],
+        "configuration": {k: v for k, v in found.items() if k.startswith(CHECK)},
+    }
+    protocol = {"minReaderVersion": 1, "minWriterVersion": _WRITES_CHECKS}
+    return [_info("CREATE TABLE"), {"protocol": protocol}, {"metaData": metadata}]
+
+
 def misfit(table: Table, opened: DeltaTable) -> str | None:
     """Why the rows that are there cannot stand under the contract; None = they can."""
     from deltalake import QueryBuilder
@@ -126,7 +141,7 @@ def _statistics(table: Table) -> dict[str, str]:
     keys = [c.name for c in table.columns if c.name in table.primary_key or "run_id" in c.name]
     if table.database in DERIVED or not keys:
         return {"delta.dataSkippingNumIndexedCols": "0"}
-    return {"delta.dataSkippingStatsColumns": ",".join(keys)}
+    return {STATISTICS: ",".join(keys)}
 
 
 def delta_type(sql: str) -> Any:

@@ -15,6 +15,7 @@ IDLE = _INSIDE / "idle"  # what the last run of each kind decided on
 SEEDED = _INSIDE / "seeds.sha256"  # the look-up tables that were loaded last
 SCHEMA = _INSIDE / "schema.json"  # which tables the warehouse has, and of which version
 NEW = _INSIDE / "new"  # tables that are being made
+CHECKED = _INSIDE / "checked"  # rows that Delta holds against a contract before they are merged
 ERRORS = _INSIDE / "errors.log"  # tracebacks of errors that are moldau's own
 DBT_LOG = _INSIDE / "dbt" / "logs" / "dbt.log"
 SPARK_LOG = _INSIDE / "spark.log"

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from log_support import Log
-from spark_support import change, fold_records, in_spark, rows
+from spark_support import change, fold_records, in_spark, rows, spark_of
 
 from moldau.engine.dbt import DbtError
 from moldau.sessions import duckdb_models, run
 from moldau.sessions.session import Session
-from moldau.warehouse.append import ChangedMeanwhileError, SeveralChangesError
+from moldau.warehouse.damage import open_table
+from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
 from moldau.warehouse.sizes import DUCKDB_BYTES
 
 
@@ -39,6 +40,40 @@ def test_rows_that_spark_wrote_are_found_by_long_keys(session: Session) -> None:
         fold_records(engine, {"long keys": log.records})
     counted = "select count(*), count(distinct group_id) from state.groups"
     assert rows(session, f"{counted} where cluster_id = 'long keys'") == [(len(names), len(names))]
+
+
+def test_nested_values_that_spark_wrote_stay_as_they_are(session: Session) -> None:
+    """A file is written anew for one row of it."""
+    table, key = "state.local_segments", ("cluster_id", "topic_id", "partition_index", "broker_id")
+    spark = spark_of(session, table)
+    spark.sql(
+        f"""
+        insert into {table} by name
+        select /*+ coalesce(1) */
+            'nested' as cluster_id, topic_id, 'was' as topic_name, 0 as partition_index,
+            1 as broker_id, segments, '1' as run_id, '1' as changed_in_run_id
+        from values
+            ('none', array()),
+            ('two', array(
+                named_struct(
+                    'base_offset', 1L, 'size_bytes', 2L, 'max_timestamp_ms', 3L,
+                    'is_active', true, 'record_count', cast(null as bigint)
+                ),
+                null
+            ))
+            as v (topic_id, segments)
+        """
+    )
+    asked = f"select * from {table} where cluster_id = 'nested' order by topic_id"
+    before = spark.sql(asked).collect()
+    for topic, name in (("none", "is"), ("two", "is"), ("none", "was"), ("two", "was")):
+        changed = f"select * except (topic_name), '{name}' as topic_name, 'update' as _action"
+        found = session.engines.duckdb.arrow(f"{changed} from ({asked}) where topic_id = '{topic}'")
+        version = open_table(session.warehouse / "state" / "local_segments").version()
+        merge(session.warehouse, table, key, found.to_batches(), version)
+    assert spark.sql(asked).collect() == before
+    assert rows(session, asked) == rows(in_spark(session), asked)
+    change(session, f"delete from {table} where cluster_id = 'nested'")
 
 
 def test_a_merge_that_another_writer_outran_is_decided_anew(

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 
 from moldau.errors import MoldauError
-from moldau.warehouse.append import ACTION, ChangedMeanwhileError, merge
 from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import open_table
+from moldau.warehouse.merge import ChangedMeanwhileError, merge
+from moldau.warehouse.rewrite import ACTION
 
 TABLE, KEY = "state.topology_backoffs", ("cluster_id", "group_id")
 

@@ -1,0 +1,269 @@
+"""Files of a table written anew where rows change, each by itself.
+
+Delta's library writes all files that a merge touches as one stream: the order of the keys is lost
+with the first changes that are spread over a table, and from then on every file may hold any key.
+Here a row stays among its neighbours, so what a change costs does not follow what exists.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+from uuid import uuid4
+
+from moldau.errors import MoldauError
+from moldau.warehouse.append import FILE_BYTES, ROWS_IN_GROUP, texts
+from moldau.warehouse.delta_log import write_commit
+from moldau.warehouse.metadata import STATISTICS, like
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from deltalake import DeltaTable
+    from deltalake.transaction import AddAction, RemoveAction
+
+ACTION = "_action"
+_CHANGE = "_change"  # number of a changed row
+_ROW = "_row"  # and of a row in the files
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Neighbouring files that fit in one; mostly a single one."""
+
+    paths: tuple[str, ...]
+    bytes: int
+    # by column of the key; None = not known
+    least: tuple[Any, ...]
+    greatest: tuple[Any, ...]
+
+
+Actions = list["AddAction | RemoveAction"]
+
+
+def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Path) -> None:
+    """Commit rows as they are to be; `_action` of each: insert, update or delete.
+
+    `rows` has the columns of the table. CommitFailedError if the table has a later version; what
+    Delta raises of rows that break the table's contract. Files that no commit names are left by who
+    is killed, or comes too late. `scratch`: a folder for what is thrown away.
+    """
+    from deltalake import CommitProperties
+
+    _check(opened, rows, scratch)
+    files = _Files(opened, key, rows)
+    try:
+        actions = files.write()
+    except BaseException:
+        files.remove()
+        raise
+    opened.create_write_transaction(
+        actions, "append", opened.schema(), commit_properties=CommitProperties(max_commit_retries=0)
+    )
+
+
+def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
+    """Delta holds the rows against the contract: in a table of the same contract, thrown away."""
+    import pyarrow.compute as pc
+    from deltalake import DeltaTable, write_deltalake
+
+    kept = rows.filter(pc.not_equal(rows[ACTION], "delete")).drop_columns(ACTION)
+    if not kept.num_rows:
+        return
+    scratch.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=scratch) as folder:
+        (Path(folder) / "_delta_log").mkdir()
+        write_commit(Path(folder), 0, like(opened))
+        write_deltalake(DeltaTable(folder), kept, mode="append")
+
+
+def _pieces(opened: DeltaTable, key: Sequence[str]) -> list[_Piece]:
+    """The table's files by their least key."""
+    import pyarrow as pa
+
+    files = []
+    for file in pa.table(opened.get_add_actions(flatten=True)).to_pylist():
+        least, greatest = (
+            tuple(file.get(f"{end}.{name}") for name in key) for end in ("min", "max")
+        )
+        files.append(_Piece((file["path"],), file["size_bytes"], least, greatest))
+    pieces: list[_Piece] = []
+    for file in sorted(files, key=lambda piece: _sortable(piece.least)):
+        if pieces and pieces[-1].bytes + file.bytes <= FILE_BYTES:
+            pieces[-1] = _joined(pieces[-1], file)
+        else:
+            pieces.append(file)
+    return pieces
+
+
+def _joined(one: _Piece, other: _Piece) -> _Piece:
+    def ends(which: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+        pairs = zip(ours, theirs, strict=True)
+        return tuple(None if None in pair else which(pair) for pair in pairs)
+
+    return _Piece(
+        (*one.paths, *other.paths),
+        one.bytes + other.bytes,
+        ends(min, one.least, other.least),
+        ends(max, one.greatest, other.greatest),
+    )
+
+
+def _sortable(least: Sequence[Any]) -> tuple[Any, ...]:
+    """What is not known comes first."""
+    return tuple((value is not None, value) for value in least)
+
+
+class _Files:
+    """The table's files, and what becomes of them."""
+
+    def __init__(self, opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self.folder = Path(unquote(opened.table_uri.removeprefix("file://")))
+        self._schema = pa.schema(opened.schema().to_arrow())
+        self._key = list(key)
+        indexed = opened.metadata().configuration.get(STATISTICS, ",".join(key))
+        self._indexed = [name for name in indexed.split(",") if name in self._schema.names]
+        self._pieces = _pieces(opened, key)
+        self._rows = rows
+        is_new = pc.equal(rows[ACTION], "insert")
+        numbers = pa.array(np.arange(rows.num_rows))
+        numbered = rows.select(self._key).append_column(_CHANGE, numbers)
+        self._known, self._new = numbered.filter(pc.invert(is_new)), numbered.filter(is_new)
+        self._ends = {name: pc.min_max(self._known[name]).as_py() for name in self._key}
+        self._is_done = is_new.to_numpy()
+        self._written: list[Path] = []
+
+    def write(self) -> Actions:
+        """Every file that is written anew, and those in whose place they are."""
+        alone, gained = self._places()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            rewritten = pool.map(self._rewrite, self._pieces, gained)
+            written = pool.map(lambda numbers: self._write(self._suited(numbers)), alone)
+            actions = [action for some in chain(rewritten, written) for action in some]
+        if not self._is_done.all():
+            raise MoldauError(f"{self.folder}: no file has a row that is to be changed")
+        return actions
+
+    def _places(self) -> tuple[list[pa.ChunkedArray], list[list[int]]]:
+        """Numbers of the new rows of each file of their own, and of those that each piece gains.
+
+        Few go where their keys belong.
+        """
+        if self._new.num_rows > ROWS_IN_GROUP:
+            starts = range(0, self._new.num_rows, ROWS_IN_GROUP)
+            alone = [self._new[_CHANGE].slice(start, ROWS_IN_GROUP) for start in starts]
+            return alone, [[] for _ in self._pieces]
+        gained: list[list[int]] = [[] for _ in self._pieces]
+        least = [_sortable(piece.least) for piece in self._pieces]
+        for *values, number in zip(*self._new.to_pydict().values(), strict=True):
+            place = bisect_right(least, _sortable(values)) - 1
+            gained[max(place, 0)].append(number)
+        return [], gained
+
+    def _suited(self, numbers: pa.ChunkedArray) -> pa.Table:
+        """Rows as the table has them."""
+        return self._rows.take(numbers).select(self._schema.names).cast(self._schema)
+
+    def _rewrite(self, piece: _Piece, gained: list[int]) -> Actions:
+        """Write a piece as it is to be; [] = nothing changes in it."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.dataset as ds
+        from deltalake.transaction import RemoveAction
+
+        changes = self._within(piece)
+        if not (changes.num_rows or gained):
+            return []
+        paths = [str(self.folder / path) for path in piece.paths]
+        dataset = ds.dataset(paths, schema=self._schema, format="parquet")
+        keys = dataset.to_table(self._key)
+        keys = keys.append_column(_ROW, pa.array(np.arange(keys.num_rows)))
+        found = keys.join(changes, self._key, join_type="inner")
+        if not (found.num_rows or gained):
+            return []
+        self._is_done[found[_CHANGE].to_numpy()] = True
+        before = dataset.to_table()
+        is_left = np.ones(before.num_rows, bool)
+        is_left[found[_ROW].to_numpy()] = False
+        is_update = pc.equal(self._rows[ACTION].take(found[_CHANGE]), "update")
+        updated = found[_CHANGE].filter(is_update)
+        added = pa.chunked_array([*updated.chunks, pa.array(gained, pa.int64())], pa.int64())
+        after = pa.concat_tables([before.filter(pa.array(is_left)), self._suited(added)])
+        gone = [RemoveAction(path, True, _now_ms()) for path in piece.paths]
+        return [*self._write(after), *gone]
+
+    def _within(self, piece: _Piece) -> pa.Table:
+        """Changed rows whose keys the piece may hold."""
+        import pyarrow.compute as pc
+
+        changes = self._known
+        for name, least, greatest in zip(self._key, piece.least, piece.greatest, strict=True):
+            ends = self._ends[name]
+            if least is not None and changes.num_rows and ends["min"] < least:
+                changes = changes.filter(pc.greater_equal(changes[name], least))
+            if greatest is not None and changes.num_rows and ends["max"] > greatest:
+                changes = changes.filter(pc.less_equal(changes[name], greatest))
+        return changes
+
+    def remove(self) -> None:
+        for path in self._written:
+            path.unlink(missing_ok=True)
+
+    def _write(self, rows: pa.Table) -> Sequence[AddAction]:
+        """In one file, or in as many as it turns out to need, and then in order."""
+        if not rows.num_rows:
+            return []
+        whole = self._write_file(rows)
+        if whole.size <= FILE_BYTES or rows.num_rows == 1:
+            return [whole]
+        count = math.ceil(1.5 * whole.size / FILE_BYTES)  # so that each may grow
+        (self.folder / whole.path).unlink()
+        rows = rows.sort_by([(name, "ascending") for name in self._key])
+        size = math.ceil(rows.num_rows / count)
+        starts = range(0, rows.num_rows, size)
+        return [self._write_file(rows.slice(start, size)) for start in starts]
+
+    def _write_file(self, rows: pa.Table) -> AddAction:
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+        from deltalake.transaction import AddAction
+
+        path = self.folder / f"part-{uuid4()}.snappy.parquet"
+        self._written.append(path)
+        pq.write_table(
+            rows,
+            path,
+            row_group_size=ROWS_IN_GROUP,
+            use_dictionary=texts(rows.schema),
+            store_schema=False,
+        )
+        nulls = {name: rows[name].null_count for name in self._indexed}
+        ends = {n: pc.min_max(rows[n]).as_py() for n in nulls if nulls[n] < rows.num_rows}
+        statistics = {
+            "numRecords": rows.num_rows,
+            "minValues": {name: found["min"] for name, found in ends.items()},
+            "maxValues": {name: found["max"] for name, found in ends.items()},
+            "nullCount": nulls,
+        }
+        # Delta's library misreads what is escaped beyond the first 65,536 characters
+        text = json.dumps(statistics, ensure_ascii=False)
+        return AddAction(path.name, path.stat().st_size, {}, _now_ms(), True, text)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
