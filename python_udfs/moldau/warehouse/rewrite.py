@@ -23,7 +23,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from moldau.errors import MoldauError
-from moldau.warehouse.append import FILE_BYTES, ROWS_IN_GROUP, texts
+from moldau.warehouse.append import FILE_BYTES, ROWS_IN_GROUP, properties, texts
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.metadata import STATISTICS, like
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from deltalake.transaction import AddAction, RemoveAction
 
 ACTION = "_action"
-_CHANGE = "_change"  # number of a changed row
-_ROW = "_row"  # and of a row in the files
+# numbers of rows: of all that are merged, of those that a file may hold, in the file
+_CHANGE, _ASKED, _ROW = "_change", "_asked", "_row"
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,15 @@ def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
     import pyarrow.compute as pc
     from deltalake import DeltaTable, write_deltalake
 
-    kept = rows.filter(pc.not_equal(rows[ACTION], "delete")).drop_columns(ACTION)
-    if not kept.num_rows:
+    rows = _only(rows, pc.not_equal(rows[ACTION], "delete")).drop_columns(ACTION)
+    if not rows.num_rows:
         return
     scratch.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=scratch) as folder:
         (Path(folder) / "_delta_log").mkdir()
         write_commit(Path(folder), 0, like(opened))
-        write_deltalake(DeltaTable(folder), kept, mode="append")
+        same = DeltaTable(folder)
+        write_deltalake(same, rows, mode="append", writer_properties=properties(rows.schema))
 
 
 def _pieces(opened: DeltaTable, key: Sequence[str]) -> list[_Piece]:
@@ -124,11 +125,47 @@ def _sortable(least: Sequence[Any]) -> tuple[Any, ...]:
     return tuple((value is not None, value) for value in least)
 
 
+class _Changes:
+    """Rows that are changed, some thousand at a time: mostly they come in the order of the key."""
+
+    def __init__(self, rows: pa.Table, key: Sequence[str]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self._none = rows.slice(0, 0)
+        self._batches = []
+        for batch in rows.to_batches(max_chunksize=ROWS_IN_GROUP):
+            ends = [pc.min_max(batch[name]).as_py() for name in key]
+            self._batches.append((pa.Table.from_batches([batch]), ends))
+        self._key = key
+
+    def within(self, piece: _Piece) -> pa.Table:
+        """Those whose keys the piece may hold."""
+        import pyarrow as pa
+
+        return pa.concat_tables([self._none, *(self._some(*one, piece) for one in self._batches)])
+
+    def _some(self, rows: pa.Table, ends: Sequence[Any], piece: _Piece) -> pa.Table:
+        import pyarrow.compute as pc
+
+        around = list(zip(self._key, ends, piece.least, piece.greatest, strict=True))
+        for _, have, least, greatest in around:
+            if (least is not None and have["max"] < least) or (
+                greatest is not None and have["min"] > greatest
+            ):
+                return self._none
+        for name, have, least, greatest in around:
+            if least is not None and have["min"] < least:
+                rows = rows.filter(pc.greater_equal(rows[name], least))
+            if greatest is not None and have["max"] > greatest:
+                rows = rows.filter(pc.less_equal(rows[name], greatest))
+        return rows
+
+
 class _Files:
     """The table's files, and what becomes of them."""
 
     def __init__(self, opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
-        import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -138,12 +175,10 @@ class _Files:
         indexed = opened.metadata().configuration.get(STATISTICS, ",".join(key))
         self._indexed = [name for name in indexed.split(",") if name in self._schema.names]
         self._pieces = _pieces(opened, key)
-        self._rows = rows
         is_new = pc.equal(rows[ACTION], "insert")
-        numbers = pa.array(np.arange(rows.num_rows))
-        numbered = rows.select(self._key).append_column(_CHANGE, numbers)
-        self._known, self._new = numbered.filter(pc.invert(is_new)), numbered.filter(is_new)
-        self._ends = {name: pc.min_max(self._known[name]).as_py() for name in self._key}
+        rows = _numbered(rows, _CHANGE)
+        self._new = _only(rows, is_new)
+        self._changes = _Changes(_only(rows, pc.invert(is_new)), key)
         self._is_done = is_new.to_numpy()
         self._written: list[Path] = []
 
@@ -152,31 +187,27 @@ class _Files:
         alone, gained = self._places()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             rewritten = pool.map(self._rewrite, self._pieces, gained)
-            written = pool.map(lambda numbers: self._write(self._suited(numbers)), alone)
+            written = pool.map(lambda rows: self._write(self._suited(rows)), alone)
             actions = [action for some in chain(rewritten, written) for action in some]
         if not self._is_done.all():
             raise MoldauError(f"{self.folder}: no file has a row that is to be changed")
         return actions
 
-    def _places(self) -> tuple[list[pa.ChunkedArray], list[list[int]]]:
-        """Numbers of the new rows of each file of their own, and of those that each piece gains.
+    def _places(self) -> tuple[list[pa.Table], list[list[int]]]:
+        """New rows of each file of their own, and the numbers of those that each piece gains.
 
         Few go where their keys belong.
         """
+        gained: list[list[int]] = [[] for _ in self._pieces]
         if self._new.num_rows > ROWS_IN_GROUP:
             starts = range(0, self._new.num_rows, ROWS_IN_GROUP)
-            alone = [self._new[_CHANGE].slice(start, ROWS_IN_GROUP) for start in starts]
-            return alone, [[] for _ in self._pieces]
-        gained: list[list[int]] = [[] for _ in self._pieces]
+            return [self._new.slice(start, ROWS_IN_GROUP) for start in starts], gained
         least = [_sortable(piece.least) for piece in self._pieces]
-        for *values, number in zip(*self._new.to_pydict().values(), strict=True):
+        keys = self._new.select(self._key).to_pydict().values()
+        for number, values in enumerate(zip(*keys, strict=True)):
             place = bisect_right(least, _sortable(values)) - 1
             gained[max(place, 0)].append(number)
         return [], gained
-
-    def _suited(self, numbers: pa.ChunkedArray) -> pa.Table:
-        """Rows as the table has them."""
-        return self._rows.take(numbers).select(self._schema.names).cast(self._schema)
 
     def _rewrite(self, piece: _Piece, gained: list[int]) -> Actions:
         """Write a piece as it is to be; [] = nothing changes in it."""
@@ -186,39 +217,31 @@ class _Files:
         import pyarrow.dataset as ds
         from deltalake.transaction import RemoveAction
 
-        changes = self._within(piece)
+        changes = self._changes.within(piece)
         if not (changes.num_rows or gained):
             return []
         paths = [str(self.folder / path) for path in piece.paths]
         dataset = ds.dataset(paths, schema=self._schema, format="parquet")
-        keys = dataset.to_table(self._key)
-        keys = keys.append_column(_ROW, pa.array(np.arange(keys.num_rows)))
-        found = keys.join(changes, self._key, join_type="inner")
+        keys = _numbered(dataset.to_table(self._key), _ROW)
+        asked = _numbered(changes.select(self._key), _ASKED)
+        few, many = sorted((asked, keys), key=len)
+        found = many.join(few, self._key, join_type="inner")  # few are hashed
         if not (found.num_rows or gained):
             return []
-        self._is_done[found[_CHANGE].to_numpy()] = True
+        changes = changes.take(found[_ASKED])
+        self._is_done[changes[_CHANGE].to_numpy()] = True
         before = dataset.to_table()
         is_left = np.ones(before.num_rows, bool)
         is_left[found[_ROW].to_numpy()] = False
-        is_update = pc.equal(self._rows[ACTION].take(found[_CHANGE]), "update")
-        updated = found[_CHANGE].filter(is_update)
-        added = pa.chunked_array([*updated.chunks, pa.array(gained, pa.int64())], pa.int64())
-        after = pa.concat_tables([before.filter(pa.array(is_left)), self._suited(added)])
+        updated = changes.filter(pc.equal(changes[ACTION], "update"))
+        new = self._new.take(pa.array(gained, pa.int64()))
+        after = [before.filter(pa.array(is_left)), self._suited(updated), self._suited(new)]
         gone = [RemoveAction(path, True, _now_ms()) for path in piece.paths]
-        return [*self._write(after), *gone]
+        return [*self._write(pa.concat_tables(after)), *gone]
 
-    def _within(self, piece: _Piece) -> pa.Table:
-        """Changed rows whose keys the piece may hold."""
-        import pyarrow.compute as pc
-
-        changes = self._known
-        for name, least, greatest in zip(self._key, piece.least, piece.greatest, strict=True):
-            ends = self._ends[name]
-            if least is not None and changes.num_rows and ends["min"] < least:
-                changes = changes.filter(pc.greater_equal(changes[name], least))
-            if greatest is not None and changes.num_rows and ends["max"] > greatest:
-                changes = changes.filter(pc.less_equal(changes[name], greatest))
-        return changes
+    def _suited(self, rows: pa.Table) -> pa.Table:
+        """As the table has them."""
+        return rows.select(self._schema.names).cast(self._schema)
 
     def remove(self) -> None:
         for path in self._written:
@@ -263,6 +286,20 @@ class _Files:
         # Delta's library misreads what is escaped beyond the first 65,536 characters
         text = json.dumps(statistics, ensure_ascii=False)
         return AddAction(path.name, path.stat().st_size, {}, _now_ms(), True, text)
+
+
+def _only(rows: pa.Table, are_wanted: pa.ChunkedArray) -> pa.Table:
+    """As `filter`; all of them are not copied."""
+    import pyarrow.compute as pc
+
+    return rows if pc.all(are_wanted).as_py() else rows.filter(are_wanted)
+
+
+def _numbered(rows: pa.Table, column: str) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    return rows.append_column(column, pa.array(np.arange(rows.num_rows)))
 
 
 def _now_ms() -> int:
