@@ -129,11 +129,12 @@ def main() -> None:
         if "load" in parts:
             bench_load(session, folder, options.records)
         for groups in map(int, options.groups.split(",")):
-            make_state(session, groups)
             print(f"\n{groups:,} groups, {groups * OFFSETS:,} offsets", flush=True)
             if "decide" in parts:
+                make_state(session, groups)
                 bench_decide(session, options.runs if groups < BIG else 1)
             if "one" in parts:
+                make_state(session, groups)
                 bench_one_changed(session, folder, groups, options.runs)
                 bench_reading(session, options.runs)
 
