@@ -34,6 +34,7 @@
             {%- endfor -%}
             {%- if flags.WHICH == 'test' -%}
                 {%- do make_views(wanted) -%}
+                {%- do make_stand_ins(wanted) -%}
             {%- endif -%}
         {%- endif -%}
     {%- endif -%}
@@ -49,7 +50,8 @@
     {{ return(run_query('show views in run').columns['viewName'].values() | list) }}
 {% endmacro %}
 
-{# What a source of `run` selects when a run brings nothing: the columns of the table it is like, or its own. #}
+{# What a source of `run` selects when a run brings nothing, or what a model would: the columns of the table it is like, or
+   its own. #}
 {% macro no_rows_of(source) %}
     {%- if source.config.meta.like -%}{{ return('select * from ' ~ source.config.meta.like ~ ' where false') }}{%- endif -%}
     {%- set columns = [] -%}

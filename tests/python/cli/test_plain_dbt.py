@@ -76,8 +76,11 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
     """What went wrong in each command, and what was there after it."""
     found: dict[str, Any] = {}
     with spark_apart(session, warehouse) as spark:
+        spark.sql("create schema intermediate")
         for name, words in COMMANDS.items():
+            found[f"views before {name}"] = shown(spark, "views in intermediate")
             found[name] = wrong(words, warehouse.parent)
+            found[f"views after {name}"] = shown(spark, "views in intermediate")
             found[f"decisions after {name}"] = next(query(warehouse, DECISIONS).rows)
             if name == "a run that ends early":
                 found["registered"] = shown(spark, "tables in decisions")
@@ -140,6 +143,12 @@ def test_a_run_makes_good_what_one_that_ended_left_unrecorded(
 def test_only_tables_that_the_selection_looks_at_are_registered(found: dict[str, Any]) -> None:
     of_groups = {"cleanup_eligibility", "group_sweeps", "offset_expirations"}
     assert found["registered"] == of_groups
+
+
+def test_what_stands_in_for_models_in_unit_tests_goes_with_them(found: dict[str, Any]) -> None:
+    before = found["views before unit tests"]
+    assert before
+    assert found["views after unit tests"] == before
 
 
 def test_models_select_the_columns_that_their_yaml_tells(found: dict[str, Any]) -> None:
