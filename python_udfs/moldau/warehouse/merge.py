@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from moldau.errors import MoldauError
 from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.paths import CHECKED
+from moldau.warehouse.paths import NEW
 from moldau.warehouse.rewrite import ACTION, rewrite
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def merge(
         if any(batch.num_rows for batch in opened.deletion_vectors()):
             _merge_by_delta(opened, key, suited)
         else:
-            rewrite(opened, key, suited, warehouse / CHECKED)
+            rewrite(opened, key, suited, warehouse / NEW)
     except CommitFailedError:
         raise ChangedMeanwhileError from None
     return opened
@@ -70,10 +70,19 @@ def merge(
 
 def _merge_by_delta(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
     """Delta's library knows which rows a deletion vector hides."""
+    from deltalake import CommitProperties
+
     columns = {f"`{name}`": f"s.`{name}`" for name in rows.column_names if name != ACTION}
     same = " and ".join(f"t.{name} = s.{name}" for name in key)
     (
-        opened.merge(rows, same, source_alias="s", target_alias="t", streamed_exec=False)
+        opened.merge(
+            rows,
+            same,
+            source_alias="s",
+            target_alias="t",
+            streamed_exec=False,
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
         .when_matched_delete(f"s.{ACTION} = 'delete'")
         .when_matched_update(columns, f"s.{ACTION} = 'update'")
         .when_not_matched_insert(columns, f"s.{ACTION} = 'insert'")

@@ -7,6 +7,7 @@ Here a row stays among its neighbours, so what a change costs does not follow wh
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -24,6 +25,7 @@ from uuid import uuid4
 
 from moldau.errors import MoldauError
 from moldau.warehouse.append import FILE_BYTES, ROWS_IN_GROUP, properties, texts
+from moldau.warehouse.damage import DamagedError
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.metadata import STATISTICS, like
 
@@ -54,9 +56,10 @@ Actions = list["AddAction | RemoveAction"]
 def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Path) -> None:
     """Commit rows as they are to be; `_action` of each: insert, update or delete.
 
-    `rows` has the columns of the table. CommitFailedError if the table has a later version; what
-    Delta raises of rows that break the table's contract. Files that no commit names are left by who
-    is killed, or comes too late. `scratch`: a folder for what is thrown away.
+    `rows` has the columns of the table, which is at its new version then. CommitFailedError if
+    there is a later version already, DamagedError if a file cannot be read, what Delta raises if
+    rows break the contract. Files that no commit names are left by who is killed, or comes too
+    late. `scratch`: a folder for what is thrown away.
     """
     from deltalake import CommitProperties
 
@@ -70,6 +73,7 @@ def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Pat
     opened.create_write_transaction(
         actions, "append", opened.schema(), commit_properties=CommitProperties(max_commit_retries=0)
     )
+    opened.update_incremental()
 
 
 def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
@@ -214,15 +218,12 @@ class _Files:
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
-        import pyarrow.dataset as ds
         from deltalake.transaction import RemoveAction
 
         changes = self._changes.within(piece)
         if not (changes.num_rows or gained):
             return []
-        paths = [str(self.folder / path) for path in piece.paths]
-        dataset = ds.dataset(paths, schema=self._schema, format="parquet")
-        keys = _numbered(dataset.to_table(self._key), _ROW)
+        keys = _numbered(self._read(piece, self._key), _ROW)
         asked = _numbered(changes.select(self._key), _ASKED)
         few, many = sorted((asked, keys), key=len)
         found = many.join(few, self._key, join_type="inner")  # few are hashed
@@ -230,7 +231,7 @@ class _Files:
             return []
         changes = changes.take(found[_ASKED])
         self._is_done[changes[_CHANGE].to_numpy()] = True
-        before = dataset.to_table()
+        before = self._read(piece)
         is_left = np.ones(before.num_rows, bool)
         is_left[found[_ROW].to_numpy()] = False
         updated = changes.filter(pc.equal(changes[ACTION], "update"))
@@ -238,6 +239,21 @@ class _Files:
         after = [before.filter(pa.array(is_left)), self._suited(updated), self._suited(new)]
         gone = [RemoveAction(path, True, _now_ms()) for path in piece.paths]
         return [*self._write(pa.concat_tables(after)), *gone]
+
+    def _read(self, piece: _Piece, columns: list[str] | None = None) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        paths = [str(self.folder / path) for path in piece.paths]
+        try:
+            dataset = ds.dataset(paths, schema=self._schema, format="parquet")
+            return dataset.to_table(columns)
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in (None, errno.ENOENT):
+                raise
+            told = " ".join(str(error).split())
+            listed = ", ".join(piece.paths)
+            raise DamagedError(f"{self.folder} cannot be read: {told} (of {listed})") from error
 
     def _suited(self, rows: pa.Table) -> pa.Table:
         """As the table has them."""
@@ -283,7 +299,7 @@ class _Files:
             "maxValues": {name: found["max"] for name, found in ends.items()},
             "nullCount": nulls,
         }
-        # Delta's library misreads what is escaped beyond the first 65,536 characters
+        # Delta's library misreads characters beyond U+FFFF that are escaped
         text = json.dumps(statistics, ensure_ascii=False)
         return AddAction(path.name, path.stat().st_size, {}, _now_ms(), True, text)
 

@@ -16,7 +16,7 @@ from moldau.errors import MoldauError
 from moldau.warehouse import rewrite
 from moldau.warehouse.append import append
 from moldau.warehouse.create import create
-from moldau.warehouse.damage import data_files, open_table
+from moldau.warehouse.damage import DamagedError, data_files, open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, merge
 from moldau.warehouse.rewrite import ACTION
 
@@ -63,7 +63,10 @@ def merge_rows(warehouse: Path, table: str, rows: list[dict[str, Any]]) -> None:
     opened = open_table(warehouse.joinpath(*table.split(".")))
     schema = pa.schema(opened.schema().to_arrow()).append(pa.field(ACTION, pa.string()))
     batches = pa.Table.from_pylist(rows, pa.schema([f.with_nullable(True) for f in schema]))
-    merge(warehouse, table, KEYS[table], batches.to_batches(), opened.version())
+    after = merge(warehouse, table, KEYS[table], batches.to_batches(), opened.version())
+    latest = open_table(warehouse.joinpath(*table.split(".")))
+    assert after and after.version() == latest.version()
+    assert after.file_uris() == latest.file_uris()
 
 
 def key_of(table: str, one: dict[str, Any]) -> tuple[Any, ...]:
@@ -244,6 +247,24 @@ def test_a_row_that_is_not_there_is_not_changed(warehouse: Path) -> None:
 
 def on_disk(warehouse: Path) -> set[str]:
     return {str(path) for path in folder(warehouse).glob("*.parquet")}
+
+
+@pytest.mark.parametrize("damage", ["torn", "missing", "other bytes"])
+def test_a_damaged_file_is_named_and_nothing_is_changed(warehouse: Path, damage: str) -> None:
+    rows = fill(warehouse, SEGMENTS, range(200))
+    log = sorted((folder(warehouse) / "_delta_log").iterdir())
+    for path in map(Path, files(warehouse, SEGMENTS)):
+        data = path.read_bytes()
+        if damage == "missing":
+            path.unlink()
+        else:
+            half = len(data) // 2
+            path.write_bytes(
+                data[:half] + (b"" if damage == "torn" else bytes(half - 2000) + data[-2000:])
+            )
+    with pytest.raises(DamagedError, match=r"local_segments cannot be read: .*part-.*parquet"):
+        change(warehouse, SEGMENTS, "update", rows[:1])
+    assert sorted((folder(warehouse) / "_delta_log").iterdir()) == log
 
 
 def folder(warehouse: Path) -> Path:
