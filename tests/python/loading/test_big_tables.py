@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 from log_support import Log
 from spark_support import change, decoded_table, in_spark, parquet_of, rows, spark_of, with_clusters
@@ -12,7 +13,7 @@ from moldau.reading.delta import deleted_rows
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.merge import merge
+from moldau.warehouse.merge import ChangedMeanwhileError, merge
 
 FOLDED, DECIDED = "state.group_offsets", "decisions.offset_expirations"
 # 26 MB that do not compress, of another cluster
@@ -143,12 +144,22 @@ def test_what_deletion_vectors_hide_stays_hidden_where_duckdb_writes(session: Se
     assert sum(len(numbers) for numbers in deleted_rows(opened).values()) == 1
     asked = f"select * from {table} where cluster_id = 'hidden' and group_id = 'changed'"
     changed = session.engines.duckdb.arrow(asked.replace("*", "*, 'update' as _action"))
-    merge(session.warehouse, table, key, changed.to_batches(), opened.version())
+
+    def outrun() -> Iterator[pa.RecordBatch]:
+        yield from changed.to_batches()
+        spark.sql(
+            f"insert into {table} (cluster_id, group_id, changed_in_run_id, {numbers}) "
+            "values ('hidden', 'late', '1', 1, 1, 1, 1, 1)"
+        )
+
+    with pytest.raises(ChangedMeanwhileError):
+        merge(session.warehouse, table, key, outrun(), opened.version())
+    merge(session.warehouse, table, key, changed.to_batches(), opened.version() + 1)
     assert not deleted_rows(open_table(folder)), "the file is written anew"
     left = f"select group_id from {table} where cluster_id = 'hidden' order by 1"
-    assert rows(session, left) == [("changed",), ("kept",)]
+    assert rows(session, left) == [("changed",), ("kept",), ("late",)]
     opened = open_table(folder)  # it may still have such vectors, but has none
     changed = session.engines.duckdb.arrow(asked.replace("*", "*, 'delete' as _action"))
     merge(session.warehouse, table, key, changed.to_batches(), opened.version())
-    assert rows(session, left) == [("kept",)]
+    assert rows(session, left) == [("kept",), ("late",)]
     change(session, f"delete from {table} where cluster_id = 'hidden'")

@@ -18,6 +18,7 @@ from moldau.warehouse.append import append
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import DamagedError, data_files, open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, merge
+from moldau.warehouse.paths import NEW
 from moldau.warehouse.rewrite import ACTION
 
 CONFIGS, SEGMENTS = "state.topic_configs", "state.local_segments"
@@ -243,6 +244,15 @@ def test_a_row_that_is_not_there_is_not_changed(warehouse: Path) -> None:
     with pytest.raises(MoldauError, match=r"local_segments: no file has a row that is to be"):
         change(warehouse, SEGMENTS, "update", [rows[0], row(SEGMENTS, 99, random.Random(0))])
     assert (files(warehouse, SEGMENTS), on_disk(warehouse)) == before
+
+
+def test_what_was_checked_is_thrown_away(warehouse: Path) -> None:
+    """What a kill leaves goes with the next session."""
+    fill(warehouse, SEGMENTS, range(10))
+    assert not list((warehouse / NEW).iterdir())
+    (warehouse / NEW / "left" / "_delta_log").mkdir(parents=True)
+    create(warehouse)
+    assert not (warehouse / NEW).exists()
 
 
 def on_disk(warehouse: Path) -> set[str]:
