@@ -86,7 +86,7 @@
 
 {# on-run-end #}
 {% macro drop_stand_ins() %}
-    {%- if execute -%}
+    {%- if execute and given() -%}
         {%- for node in stand_ins(looked_at()) -%}
             {%- do run_query('drop view if exists ' ~ node.schema ~ '.' ~ node.alias) -%}
         {%- endfor -%}

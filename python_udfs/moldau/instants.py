@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 from moldau.errors import MoldauError
@@ -9,6 +10,10 @@ from moldau.errors import MoldauError
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # 9999-12-31T23:59:59.999Z: larger numbers are microseconds by mistake, or cannot be printed
 _LAST_MS = 253_402_300_799_999
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def parse_instant(text: str) -> int:

@@ -41,9 +41,9 @@ def compare(
     """
     if len(rulesets) != 2:
         raise click.UsageError("give --ruleset twice")
+    from moldau.instants import now_ms
     from moldau.reading.query import table_rows
     from moldau.runs.compare import compare as compare_rulesets
-    from moldau.sessions.run import now_ms
 
     with session_for(settings, "moldau compare", wait) as session:
         decided_at_ms = now_ms() if at_ms is None else at_ms

@@ -108,7 +108,8 @@ def run_kinds(
     Ends the command with exit code 2 if a plugin call failed, also one of a run that was
     interrupted and is finished first.
     """
-    from moldau.sessions.run import failed_calls, now_ms
+    from moldau.instants import now_ms
+    from moldau.sessions.run import failed_calls
 
     at_ms = now_ms() if at_ms is None else at_ms
     with held_for(settings, command, wait) as held:

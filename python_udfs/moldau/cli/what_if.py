@@ -56,9 +56,9 @@ def tiers(
       moldau what-if tiers --topic orders --set remote.copy.lag.ms=3600000 --by segment
     """
     wanted = dict(_pair(text) for text in configs)
+    from moldau.instants import now_ms
     from moldau.runs.what_if import PARTITION_COLUMNS, SEGMENT_COLUMNS
     from moldau.runs.what_if import what_if as decide_otherwise
-    from moldau.sessions.run import now_ms
 
     by_segment = by == "segment"
     with session_for(settings, "moldau what-if", wait) as session:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from moldau.domains import topics
 from moldau.engine.literals import literal
 from moldau.errors import MoldauError
+from moldau.instants import now_ms
 from moldau.loading.append import append_decoded, append_rows, count_appended, take_back
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import MARKER, Staged, stage
 from moldau.records import families
-from moldau.sessions.run import Run, close_run, next_run_id, now_ms, open_run, settings_models
+from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.sessions.unfinished import is_closed, setting_aside
 from moldau.warehouse.contracts import run_views
 from moldau.warehouse.paths import LOADS

@@ -15,7 +15,8 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from moldau.plugins.outcomes import Call, Outcome, now_ms
+from moldau.instants import now_ms
+from moldau.plugins.outcomes import Call, Outcome
 
 ENDED_PROCESS = "the plugin ended the process that called it"
 ENDS_AT_MOST = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -53,7 +52,3 @@ class Outcome:
     started_at_ms: int
     finished_at_ms: int
     withheld_message: str | None = None
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000

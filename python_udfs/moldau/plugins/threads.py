@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
-from moldau.plugins.outcomes import now_ms
+from moldau.instants import now_ms
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 from uuid import uuid4
 
 from moldau.engine.duckdb_sql import MACROS
@@ -36,6 +35,7 @@ from moldau.warehouse.damage import (
     find_log_damage,
     looking_at,
     open_table,
+    path_of,
 )
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
 
     DamagedError or UnreadableError if one cannot be read.
     """
-    with looking_at(Path(unquote(table.table_uri.removeprefix("file://")))):
+    with looking_at(Path(path_of(table.table_uri))):
         vectors = [batch for batch in table.deletion_vectors() if batch.num_rows]
     if not vectors:
         return {}
@@ -120,7 +120,7 @@ def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
         columns = (batch["filepath"], batch["selection_vector"])
         for uri, mask in zip(*columns, strict=True):
             keep = mask.values.to_numpy(zero_copy_only=False)
-            path = unquote(uri.as_py().removeprefix("file://"))
+            path = path_of(uri.as_py())
             found[path] = np.flatnonzero(~keep).tolist()
     return found
 

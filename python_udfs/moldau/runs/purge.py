@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from moldau.instants import now_ms
 from moldau.plugins.calls import Call, Outcome, make_calls
 from moldau.plugins.record import record_calls
 from moldau.plugins.registry import make_plugin
-from moldau.sessions.run import Run, close_run, next_run_id, now_ms
+from moldau.sessions.run import Run, close_run, next_run_id
 
 if TYPE_CHECKING:
     from moldau.reading.left_overs import LeftOver

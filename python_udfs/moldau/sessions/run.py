@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.domains import domains
 from moldau.engine.literals import literal, rows_sql
+from moldau.instants import now_ms
 from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
 from moldau.warehouse.ask import ask_rows
@@ -32,10 +32,6 @@ FAILURES = tuple(
     for operation in ("deletes", "sets")
     for outcome in ("permanent_failure", "transient_failure", "timeout")
 )
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @dataclass

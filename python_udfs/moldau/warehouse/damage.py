@@ -122,7 +122,11 @@ def open_table(folder: Path) -> DeltaTable:
 
 def data_files(table: DeltaTable) -> list[str]:
     """Absolute paths of the files of the current version."""
-    return [unquote(uri.removeprefix("file://")) for uri in table.file_uris()]
+    return list(map(path_of, table.file_uris()))
+
+
+def path_of(uri: str) -> str:
+    return unquote(uri.removeprefix("file://"))
 
 
 def _is_there(path: Path | str) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-import time
 import uuid
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from moldau.instants import now_ms
 from moldau.warehouse.contracts import Table
 from moldau.warehouse.damage import spark_type
 
@@ -32,14 +32,28 @@ Action = dict[str, Any]  # one line of a commit
 
 def new_table(table: Table) -> list[Action]:
     """The first commit of a table."""
-    metadata = {
+    schema = _schema_string(fields_of(table))
+    return _first_commit(schema, properties_of(table), table.description)
+
+
+def like(opened: DeltaTable) -> list[Action]:
+    """The first commit of another table that takes the same rows."""
+    found = opened.metadata().configuration
+    checks = {name: check for name, check in found.items() if name.startswith(CHECK)}
+    return _first_commit(opened.schema().to_json(), checks)
+
+
+def _first_commit(
+    schema: str, configuration: dict[str, str], description: str | None = None
+) -> list[Action]:
+    metadata: Action = {
         "id": str(uuid.uuid4()),
-        "description": table.description,
+        "description": description,
         "format": {"provider": "parquet", "options": {}},
-        "schemaString": _schema_string(fields_of(table)),
+        "schemaString": schema,
         "partitionColumns": [],
-        "configuration": properties_of(table),
-        "createdTime": _now_ms(),
+        "configuration": configuration,
+        "createdTime": now_ms(),
     }
     protocol = {"minReaderVersion": 1, "minWriterVersion": _WRITES_CHECKS}
     return [_info("CREATE TABLE"), {"protocol": protocol}, {"metaData": metadata}]
@@ -76,20 +90,6 @@ def changes(table: Table, opened: DeltaTable, has_rows: bool) -> list[Action]:
         "createdTime": found.created_time,
     }
     return [_info("SET TBLPROPERTIES"), *protocol, {"metaData": metadata}]
-
-
-def like(opened: DeltaTable) -> list[Action]:
-    """The first commit of another table that takes the same rows."""
-    found = opened.metadata().configuration
-    metadata = {
-        "id": str(uuid.uuid4()),
-        "format": {"provider": "parquet", "options": {}},
-        "schemaString": opened.schema().to_json(),
-        "partitionColumns": [],
-        "configuration": {k: v for k, v in found.items() if k.startswith(CHECK)},
-    }
-    protocol = {"minReaderVersion": 1, "minWriterVersion": _WRITES_CHECKS}
-    return [_info("CREATE TABLE"), {"protocol": protocol}, {"metaData": metadata}]
 
 
 def misfit(table: Table, opened: DeltaTable) -> str | None:
@@ -207,9 +207,5 @@ def _schema_string(fields: list[Action]) -> str:
 
 
 def _info(operation: str) -> Action:
-    told = {"timestamp": _now_ms(), "operation": operation, "operationParameters": {}}
+    told = {"timestamp": now_ms(), "operation": operation, "operationParameters": {}}
     return {"commitInfo": {**told, "isBlindAppend": False, "engineInfo": "moldau"}}
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

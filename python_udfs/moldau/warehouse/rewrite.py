@@ -11,7 +11,6 @@ import errno
 import json
 import math
 import os
-import time
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +19,12 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 from uuid import uuid4
 
 from moldau.errors import MoldauError
+from moldau.instants import now_ms
 from moldau.warehouse.append import FILE_BYTES, ROWS_IN_GROUP, properties, texts
-from moldau.warehouse.damage import DamagedError
+from moldau.warehouse.damage import DamagedError, path_of
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.metadata import STATISTICS, like
 
@@ -152,16 +151,15 @@ class _Changes:
     def _some(self, rows: pa.Table, ends: Sequence[Any], piece: _Piece) -> pa.Table:
         import pyarrow.compute as pc
 
-        around = list(zip(self._key, ends, piece.least, piece.greatest, strict=True))
-        for _, have, least, greatest in around:
-            if (least is not None and have["max"] < least) or (
-                greatest is not None and have["min"] > greatest
-            ):
-                return self._none
+        around = zip(self._key, ends, piece.least, piece.greatest, strict=True)
         for name, have, least, greatest in around:
             if least is not None and have["min"] < least:
+                if have["max"] < least:
+                    return self._none
                 rows = rows.filter(pc.greater_equal(rows[name], least))
             if greatest is not None and have["max"] > greatest:
+                if have["min"] > greatest:
+                    return self._none
                 rows = rows.filter(pc.less_equal(rows[name], greatest))
         return rows
 
@@ -173,7 +171,7 @@ class _Files:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        self.folder = Path(unquote(opened.table_uri.removeprefix("file://")))
+        self.folder = Path(path_of(opened.table_uri))
         self._schema = pa.schema(opened.schema().to_arrow())
         self._key = list(key)
         indexed = opened.metadata().configuration.get(STATISTICS, ",".join(key))
@@ -237,7 +235,7 @@ class _Files:
         updated = changes.filter(pc.equal(changes[ACTION], "update"))
         new = self._new.take(pa.array(gained, pa.int64()))
         after = [before.filter(pa.array(is_left)), self._suited(updated), self._suited(new)]
-        gone = [RemoveAction(path, True, _now_ms()) for path in piece.paths]
+        gone = [RemoveAction(path, True, now_ms()) for path in piece.paths]
         return [*self._write(pa.concat_tables(after)), *gone]
 
     def _read(self, piece: _Piece, columns: list[str] | None = None) -> pa.Table:
@@ -301,7 +299,7 @@ class _Files:
         }
         # Delta's library misreads characters beyond U+FFFF that are escaped
         text = json.dumps(statistics, ensure_ascii=False)
-        return AddAction(path.name, path.stat().st_size, {}, _now_ms(), True, text)
+        return AddAction(path.name, path.stat().st_size, {}, now_ms(), True, text)
 
 
 def _only(rows: pa.Table, are_wanted: pa.ChunkedArray) -> pa.Table:
@@ -316,7 +314,3 @@ def _numbered(rows: pa.Table, column: str) -> pa.Table:
     import pyarrow as pa
 
     return rows.append_column(column, pa.array(np.arange(rows.num_rows)))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
