@@ -32,6 +32,24 @@ deletes_not_retried as (
 
 ),
 
+copies_superseded as (
+
+    select * from {{ ref('int_tiers__copies_superseded') }}
+
+),
+
+segments_left as (
+
+    select * from {{ ref('int_tiers__segments_left') }}
+
+),
+
+topics_gone as (
+
+    select * from {{ ref('int_tiers__topics_gone') }}
+
+),
+
 segments_aged as (
 
     select
@@ -41,6 +59,10 @@ segments_aged as (
         segments.started_broker_id,
         led.broker_id as leader_broker_id,
         deletes_not_retried.segment_id is not null as is_not_retried,
+        topics_gone.topic_id is not null as is_topic_gone,
+        superseded.is_passed,
+        superseded.other_segment_id,
+        superseded.detail_text as superseded_text,
         {{ waits_since_ms('segments') }} as since_at_ms,
         {{ long_difference('clusters.decided_at_ms', waits_since_ms('segments')) }} as age_ms,
         {{ may_wait_ms('segments', 'segment_times') }} as threshold_ms
@@ -55,6 +77,13 @@ segments_aged as (
 
     left join deletes_not_retried using (cluster_id, segment_id)
 
+    left join topics_gone using (cluster_id, topic_id)
+
+    left join copies_superseded as superseded using (cluster_id, segment_id)
+
+    {# nobody copies or deletes anything of these #}
+    left anti join segments_left using (cluster_id, segment_id)
+
 ),
 
 segments_found as (
@@ -63,6 +92,14 @@ segments_found as (
         cluster_id,
         segment_id,
         case
+            when
+                other_segment_id is not null
+                and (
+                    is_passed
+                    or started_broker_id <> leader_broker_id
+                    or age_ms > threshold_ms
+                )
+                then 'SUPERSEDED'
             when
                 segment_state = 'COPY_SEGMENT_STARTED'
                 and started_broker_id <> leader_broker_id
@@ -78,8 +115,13 @@ segments_found as (
         end as finding,
         since_at_ms,
         age_ms,
-        threshold_ms,
+        if(other_segment_id is null, threshold_ms, null) as threshold_ms,
+        other_segment_id,
         case
+            when other_segment_id is not null
+                then superseded_text
+            when is_topic_gone
+                then 'marked for deletion, not deleted: no topic has this id any more'
             when is_not_retried
                 then 'the walk does not reach it: it is not retried'
             when segment_state = 'DELETE_SEGMENT_STARTED'

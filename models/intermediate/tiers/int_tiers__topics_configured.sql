@@ -49,6 +49,9 @@ configs_in_force as (
         max_by(topic_configs.configs, topic_configs.valid_from_ms) filter (
             where topic_configs.valid_from_ms <= clusters.decided_at_ms
         ) as configs,
+        max(topic_configs.valid_from_ms) filter (
+            where topic_configs.valid_from_ms <= clusters.decided_at_ms
+        ) as configs_from_ms,
         min(topic_configs.valid_from_ms) filter (
             where topic_configs.valid_from_ms > clusters.decided_at_ms
         ) as next_config_at_ms
@@ -70,6 +73,11 @@ topics as (
         topics_known.topic_id,
         topics_known.topic_name,
         configs_in_force.next_config_at_ms,
+        if(
+            try_element_at(settings.topics, topics_known.topic_name) is null,
+            configs_in_force.configs_from_ms,
+            null
+        ) as configs_from_ms,
         configs_in_force.configs is not null
         or try_element_at(settings.topics, topics_known.topic_name) is not null
             as has_configs,
@@ -133,6 +141,7 @@ configs_typed as (
         topic_name,
         has_configs,
         next_config_at_ms,
+        configs_from_ms,
         {{ topic_config(
             'remote.storage.enable', '', 'false', 'boolean'
         ) }} as remote_storage_enable,
@@ -142,6 +151,9 @@ configs_typed as (
         {{ topic_config(
             'remote.log.copy.disable', '', 'false', 'boolean'
         ) }} as is_copy_disabled,
+        {{ topic_config(
+            'remote.log.delete.on.disable', '', 'false', 'boolean'
+        ) }} as is_deleted_on_disable,
         {{ topic_config(
             'cleanup.policy', 'log.cleanup.policy', 'delete', 'string'
         ) }} as cleanup_policy,
@@ -207,6 +219,7 @@ topics_configured as (
             '__cluster_metadata'
         ) as is_tiered,
         resolved.is_copy_disabled,
+        resolved.is_deleted_on_disable,
         resolved.retention_ms,
         resolved.retention_bytes,
         resolved.effective_local_retention_ms as local_retention_ms,
@@ -221,6 +234,7 @@ topics_configured as (
             resolved.effective_local_retention_bytes,
             resolved.copy_lag_bytes
         ) as copy_lag_bytes,
+        resolved.configs_from_ms,
         resolved.next_config_at_ms
 
     from local_retention_resolved as resolved

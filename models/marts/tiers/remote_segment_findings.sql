@@ -20,12 +20,36 @@ findings as (
         finding,
         since_at_ms,
         threshold_ms,
-        cast(null as string) as other_segment_id,
+        other_segment_id,
         cast(null as bigint) as first_missing_offset,
         cast(null as bigint) as last_missing_offset,
-        detail_text
+        detail_text,
+        if(
+            finding = 'SUPERSEDED',
+            concat(
+                'no copy is to be waited for: retention deletes it when it comes ',
+                'to these offsets, or delete it in the object store'
+            ),
+            null
+        ) as advice
 
     from {{ ref('int_tiers__segments_late') }}
+
+    union all
+
+    select
+        cluster_id,
+        segment_id,
+        finding,
+        since_at_ms,
+        null as threshold_ms,
+        null as other_segment_id,
+        null as first_missing_offset,
+        null as last_missing_offset,
+        detail_text,
+        advice
+
+    from {{ ref('int_tiers__segments_left') }}
 
     union all
 
@@ -39,7 +63,8 @@ findings as (
         null as first_missing_offset,
         null as last_missing_offset,
         concat(shared_offsets, ' offsets are stored and counted twice')
-            as detail_text
+            as detail_text,
+        null as advice
 
     from {{ ref('int_tiers__segments_overlapping') }}
 
@@ -57,7 +82,8 @@ findings as (
         concat(
             last_missing_offset + 1 - first_missing_offset,
             ' offsets are in no finished segment'
-        ) as detail_text
+        ) as detail_text,
+        null as advice
 
     from {{ ref('int_tiers__segments_after_holes') }}
 
@@ -76,7 +102,8 @@ findings as (
             other_segment_id is null,
             'of no epoch of the lineage: only when all are later it is deleted',
             'overwritten by a segment that ends earlier: nothing deletes it'
-        ) as detail_text
+        ) as detail_text,
+        null as advice
 
     from {{ ref('int_tiers__segments_orphaned') }}
 
@@ -106,7 +133,8 @@ remote_segment_findings as (
         findings.other_segment_id,
         findings.first_missing_offset,
         findings.last_missing_offset,
-        findings.detail_text as detail  -- noqa: RF04
+        findings.detail_text as detail,  -- noqa: RF04
+        findings.advice
 
     from findings
 
