@@ -42,7 +42,7 @@ def examine(warehouse: Path) -> Iterator[Finding]:
         return
     yield from _lock_and_loads(warehouse)
     yield from _set_aside(warehouse)
-    for check in (_tables, _share_groups, _unreadable, _undecodable):
+    for check in (_tables, _share_groups, _unreadable, _undecodable, _left_in_tiers):
         try:
             yield from check(warehouse)
         except MoldauError as error:
@@ -172,6 +172,31 @@ def _undecodable(warehouse: Path) -> Iterator[Finding]:
                 f"{format_instant(row['last_at_ms'])}: `moldau show {name} "
                 f"--where \"decode_status = '{row['decode_status']}'\"`",
             )
+
+
+def _left_in_tiers(warehouse: Path) -> Iterator[Finding]:
+    """What nobody needs any more in the object store: the findings that come with advice."""
+    segments, findings = "state.remote_segments", "marts.remote_segment_findings"
+    # the marts may have to be compiled: not for a cluster without tiered storage
+    if not _ask(warehouse, [segments], f"select 1 as one from {segments} limit 1"):
+        return
+    topics = "list(distinct topic_name || ' (id ' || topic_id || ')')"
+    sql = (
+        "select cluster_id, finding, advice, count(*) as found, sum(size_bytes)::hugeint as size, "
+        f"list_sort({topics})[:{_LISTED}] as topics, len({topics}) as all_topics "
+        f"from {findings} where advice is not null group by all order by all"
+    )
+    for row in _ask(warehouse, [findings], sql):
+        named = ", ".join(visible(text, 300) for text in row["topics"])
+        more = row["all_topics"] - len(row["topics"])
+        yield Finding(
+            "object_store",
+            False,
+            f"{row['found']} remote segments of cluster {visible(row['cluster_id'])} are "
+            f"{row['finding']}, {row['size']} bytes, of {named}"
+            f"{f' and {more} more topics' if more else ''}: {row['advice']}; they are in `moldau "
+            f"show {findings} --where \"finding = '{row['finding']}'\"`",
+        )
 
 
 def _ask(warehouse: Path, names: list[str], sql: str) -> list[dict[str, Any]]:

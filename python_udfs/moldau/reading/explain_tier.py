@@ -18,6 +18,7 @@ from moldau.reading.query import Tables
 from moldau.reading.subjects import one_cluster
 
 UPLOADS, DELETES = "decisions.upload_candidates", "decisions.delete_candidates"
+FINDINGS = "marts.remote_segment_findings"
 _READ = (
     UPLOADS,
     DELETES,
@@ -31,6 +32,7 @@ _READ = (
 COLUMNS = (
     "cluster_id", "subject", "decision", "reason_code", "reason_text", "start_offset", "end_offset",
     "lag_before", "lag_after", "next_change_at_ms", "decided_at_ms", "ruleset", "run_id",
+    "topic_id", "finding",
 )  # fmt: skip
 # the words of a person, and the subjects of marts.decisions: see macros/subjects.sql
 _ASKED = re.compile(
@@ -51,7 +53,11 @@ _CONFIGS = {
 
 @dataclass(frozen=True)
 class TierExplanation:
-    """A partition, its lag, and the decisions about its segments in the order of the walks."""
+    """A partition, its lag, and the decisions about its segments in the order of the walks.
+
+    `left`: findings about what nobody needs any more, of other topics of this name, too, whose
+    decisions are `elsewhere`.
+    """
 
     cluster_id: str
     topic_name: str
@@ -62,6 +68,8 @@ class TierExplanation:
     configs: dict[str, str]
     uploads: list[Row]
     deletes: list[Row]
+    left: list[Row]
+    elsewhere: list[Row]
     is_of_one: bool = False  # one of the segments was asked about, and the others are left out
 
 
@@ -76,7 +84,7 @@ def explain_tier_subject(
     if not asked:
         return None
     partition = asked["all"] or asked["local"] or asked["remote"] or ""
-    found = explain_tier(warehouse, partition, cluster, at_ms)
+    found = explain_tier(warehouse, partition, cluster, at_ms, asked["segment"])
     if asked["all"] is not None:
         return found
     place = (asked["base"], asked["broker"])
@@ -87,15 +95,21 @@ def explain_tier_subject(
             f"nothing is decided about {text[:200]!r}: `moldau explain tier {partition[:200]}` "
             "shows the segments of the partition"
         )
-    return replace(found, uploads=uploads, deletes=deletes, is_of_one=True)
+    left = [r for r in found.left if r["segment_id"] == asked["segment"]]
+    return replace(found, uploads=uploads, deletes=deletes, left=left, elsewhere=[], is_of_one=True)
 
 
 def explain_tier(
-    warehouse: Path, text: str, cluster: str | None, at_ms: int | None = None
+    warehouse: Path,
+    text: str,
+    cluster: str | None,
+    at_ms: int | None = None,
+    segment_id: str | None = None,
 ) -> TierExplanation:
     """Everything stored about the partition `text`, TOPIC-PARTITION; MoldauError if none is.
 
-    `at_ms`: the instant whose topic configs count; None = that of the last decision.
+    `at_ms`: the instant whose topic configs count; None = that of the last decision. Of topics of
+    one name it is the one that is there, or the one that has this remote segment.
     """
     topic, _, index = text.rpartition("-")
     if not (topic and index.isascii() and index.isdigit()):
@@ -123,12 +137,15 @@ def explain_tier(
         if row["cluster_id"] == chosen
     ]
     # of a topic that was created again the one that is there
-    known = [*states, *lag, *deletes, *uploads]
+    asked = [row for row in deletes if row["segment_id"] == segment_id]
+    known = [*asked, *states, *lag, *deletes, *uploads]
     topic_id = next(row["topic_id"] for row in known if row["cluster_id"] == chosen)
 
     def of_topic(rows: list[Row]) -> list[Row]:
         return [r for r in rows if r["cluster_id"] == chosen and r["topic_id"] == topic_id]
 
+    left = _left(warehouse, chosen, values, at_ms)
+    names_left = {row["segment_id"] for row in left if row["topic_id"] != topic_id}
     epochs = of_topic(tables.rows("state.leader_epochs", key, values))
     decided = [*of_topic(uploads), *of_topic(deletes)]
     if at_ms is None:
@@ -140,13 +157,29 @@ def explain_tier(
         topic_name=topic,
         partition_index=int(index),
         lag=next(iter(of_topic(lag)), None),
-        state=next(iter(states), None),
+        state=next(iter(of_topic(states)), None),
         epochs=epochs[0]["epochs"] if epochs else [],
         configs=_configs(
             tables, chosen, topic, topic_id, decided, at_ms, next(iter(holding), None)
         ),
         uploads=of_topic(uploads),
         deletes=of_topic(deletes),
+        left=left,
+        elsewhere=[
+            row
+            for row in deletes
+            if row["cluster_id"] == chosen and row["segment_id"] in names_left
+        ],
+    )
+
+
+def _left(warehouse: Path, cluster: str, partition: list[Any], at_ms: int | None) -> list[Row]:
+    """What is left behind in the object store of topics of this name: where there is advice."""
+    return Tables(warehouse, [FINDINGS], at_ms).rows(
+        FINDINGS,
+        "where topic_name = ? and partition_index = ? and cluster_id = ? and advice is not null "
+        "order by finding, topic_id, start_offset, segment_id",
+        [*partition, cluster],
     )
 
 
@@ -200,7 +233,9 @@ def _text(value: Any) -> str:
 def tier_rows(found: TierExplanation) -> Iterator[tuple[Any, ...]]:
     """COLUMNS of every segment, local ones first."""
     partition = f"{found.topic_name}-{found.partition_index}"
-    for table, rows in (("upload_candidates", found.uploads), ("delete_candidates", found.deletes)):
+    findings = {row["segment_id"]: row["finding"] for row in found.left}
+    deletes = [*found.deletes, *found.elsewhere]
+    for table, rows in (("upload_candidates", found.uploads), ("delete_candidates", deletes)):
         for row in rows:
             if table == "upload_candidates":
                 subject = f"upload {partition} {row['base_offset']} on {row['broker_id']}"
@@ -212,5 +247,6 @@ def tier_rows(found: TierExplanation) -> Iterator[tuple[Any, ...]]:
             yield (
                 found.cluster_id, subject, row["decision"], row["reason_code"], text, *span,
                 row["lag_before"], row["lag_after"], row["next_due_at_ms"], row["decided_at_ms"],
-                row["ruleset"], row["run_id"],
+                row["ruleset"], row["run_id"], row["topic_id"],
+                findings.get(row.get("segment_id")),
             )  # fmt: skip

@@ -10,6 +10,8 @@ from moldau.reading.explain import Row, reason_texts
 from moldau.reading.explain_tier import TierExplanation
 from moldau.reading.values import visible
 
+_LISTED = 10
+
 
 def tier_in_words(found: TierExplanation) -> Iterator[str]:
     """Lines of text, without line ends."""
@@ -33,6 +35,32 @@ def tier_in_words(found: TierExplanation) -> Iterator[str]:
         yield ""
         yield f"{title}:" if rows else f"{title}: there are none"
         yield from _walk(table, rows, found.state)
+    if found.left:
+        yield ""
+        yield "Left behind in the object store:"
+        yield from _left(found.left)
+
+
+def _left(rows: list[Row]) -> Iterator[str]:
+    """Segments of one topic that are left for one reason in one line."""
+
+    def reason(row: Row) -> tuple[str, ...]:
+        return row["finding"], row["topic_id"], row["detail"], row["advice"]
+
+    for (finding, topic_id, detail, advice), group in groupby(rows, reason):
+        alike = list(group)
+        count = "1 segment" if len(alike) == 1 else f"{len(alike)} segments"
+        names = [row["segment_id"] for row in alike[:_LISTED]]
+        more = ", ..." if len(alike) > len(names) else ""
+        size = sum(row["size_bytes"] for row in alike)
+        span = f"{alike[0]['start_offset']} to {max(row['end_offset'] for row in alike)}"
+        yield f"  {span}, {count}, {size} bytes, topic id {topic_id}: {finding}"
+        yield f"    segment ids: {', '.join(names)}{more}"
+        others = dict.fromkeys(row["other_segment_id"] for row in alike if row["other_segment_id"])
+        if others:
+            yield f"    superseded by: {', '.join([*others][:_LISTED])}"
+        yield f"    why: {detail}"
+        yield f"    what to do: {advice}"
 
 
 def _walk(table: str, rows: list[Row], state: Row | None) -> Iterator[str]:

@@ -21,8 +21,8 @@ def copied(name: str, start: int, at_ms: int = NOW_MS) -> list[Event]:
 def partition(**more: Any) -> Partition:
     """Closed segments of a hundred offsets from 0 to 300, the active one from 300."""
     ends = {"last_stable": 310, "high_watermark": 310, "log_end": 310}
-    config = Config(retention_ms=RETENTION_MS)
-    return Partition(local=from_bases(BASES), config=config, **ends | more)
+    config = {"config": Config(retention_ms=RETENTION_MS)}
+    return Partition(local=from_bases(BASES), **ends | config | more)
 
 
 OPEN = tiered("open", partition(), ())

@@ -74,13 +74,15 @@ class Tiered:
     followers: tuple[Partition, ...] = ()
     configs: Mapping[str, str] | None = None  # more of them
     index: int = 0
+    taken_at_ms: int = 0  # of the snapshot
+    incarnation: str = ""  # of topics of one name; "" is the one of most tests
 
     @property
     def topic_id(self) -> str:
-        return kafkas_text(uuid_of(self.topic))
+        return kafkas_text(uuid_of(f"{self.topic}{self.incarnation}"))
 
     def id_of(self, name: str) -> str:
-        return kafkas_text(uuid_of(f"{self.topic} {name}"))
+        return kafkas_text(uuid_of(f"{self.topic}{self.incarnation} {name}"))
 
 
 def tiered(topic: str, partition: Partition, events: Iterable[Event], **more: Any) -> Tiered:
@@ -234,7 +236,7 @@ def partition_states(rows: Rows) -> pa.Table:
         "last_stable_offset": [one.last_stable for one in partitions],
         "high_watermark": [one.high_watermark for one in partitions],
         "log_end_offset": [one.log_end for one in partitions],
-        "taken_at_ms": [0] * len(partitions),
+        "taken_at_ms": [one.taken_at_ms for _, one in rows],
     }
     return pa.table(
         {
@@ -282,7 +284,7 @@ def local_segments(rows: Rows) -> pa.Table:
     )
 
 
-def topic_configs(rows: Rows) -> pa.Table:
+def topic_configs(rows: Rows, valid_from_ms: int = 0) -> pa.Table:
     configs = [
         list((configs_of(one.partition.config) | dict(one.configs or {})).items())
         for _, one in rows
@@ -293,7 +295,7 @@ def topic_configs(rows: Rows) -> pa.Table:
         {
             **columns,
             "configs": pa.array(configs, pa.map_(pa.string(), pa.string())),
-            "valid_from_ms": pa.array([0] * len(rows), pa.int64()),
+            "valid_from_ms": pa.array([valid_from_ms] * len(rows), pa.int64()),
         }
     )
 
