@@ -8,7 +8,7 @@
      delete_when          predicate for WHEN MATCHED ... THEN DELETE
      matched_condition    predicate on t (target) and s (source) under which a row may change
      update_set           {column: expression}, default every column; false = never
-     insert_when          predicate on s for new rows; false = never insert
+     insert_when          predicate on s for new rows, of an append or a replacement for every row; false = never insert
      works_on             run_list without whose rows there is nothing to write
      works_when           predicate on those rows
      skips_no_rows        look first whether the model selects anything: an append of nothing is a commit, too
@@ -17,6 +17,9 @@
 {% materialization merge_into, adapter='spark' %}
     {%- set into = config.get('into', model.schema ~ '.' ~ model.alias) -%}
     {%- set write = config.get('write', 'merge') -%}
+    {%- if write not in ('merge', 'append', 'replace') -%}
+        {%- do exceptions.raise_compiler_error('write: ' ~ write ~ ' is not allowed, but merge, append or replace') -%}
+    {%- endif -%}
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on')), config.get('works_when', 'true')) -%}
@@ -97,7 +100,7 @@
         {%- do make_list(new_rows, new_rows_sql(into, changes, span)) -%}
         {%- set inserted = run_query('select count(*) from ' ~ new_rows).rows[0][0] | int -%}
     {%- endif -%}
-    {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true, target_filter='t.' ~ span if span else none)) -%}
+    {%- set merged = affected_rows(merge_sql(into, 'select * from ' ~ changes, is_matched_only=true, span=span)) -%}
     {%- if inserted -%}
         {%- do run_query(insert_sql(into, 'select * from ' ~ new_rows, 'append')) -%}
     {%- endif -%}
@@ -125,13 +128,11 @@ changes as (
 
 known as (
 
-    select {{ keys }} from {{ into }}
+    select {{ keys }} from {{ into }} as t
 
     left semi join (select {{ keys }} from changes) using ({{ keys }})
-    {%- if span %}
 
-    where {{ span }}
-    {%- endif %}
+    where {{ target_predicate(span) }}
 
 )
 
@@ -142,19 +143,24 @@ left anti join known using ({{ keys }})
 where {{ config.get('insert_when', 'true') }}
 {% endmacro %}
 
+{# Which rows of the target are looked at. #}
+{% macro target_predicate(span=none) -%}
+({{ config.get('target_filter', 'true') }})
+{%- if span %} and t.{{ span }}{% endif -%}
+{%- endmacro %}
+
 {# A merge into an empty table is an insert where nobody else writes: no join. #}
 {% macro insert_sql(into, source_sql, write) %}
 insert {{ 'overwrite' if write == 'replace' else 'into' }} {{ into }} by name
 select * {% if config.get('delete_when') %}except (is_gone) {% endif %}from (
 {{ source_sql }}
 ) as s
-{%- if config.get('insert_when') %}
+{%- if config.get('insert_when') is not none %}
 where {{ config.get('insert_when') }}
 {%- endif %}
 {% endmacro %}
 
-{% macro merge_sql(into, source_sql, is_matched_only=false, target_filter=none) %}
-    {%- set target_filter = target_filter or config.get('target_filter') -%}
+{% macro merge_sql(into, source_sql, is_matched_only=false, span=none) %}
     {%- set update_set = config.get('update_set', '*') -%}
     {%- set matched_condition = config.get('matched_condition') -%}
     {%- set insert_when = config.get('insert_when', 'true') -%}
@@ -162,13 +168,13 @@ merge into {{ into }} as t
 using (
 {{ source_sql }}
 ) as s
-on {% if target_filter %}({{ target_filter }}) and {% endif %}
+on {% if span or config.get('target_filter') %}{{ target_predicate(span) }} and {% endif %}
 {%- for key in config.require('unique_key') %}t.{{ key }} = s.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
 {%- if config.get('delete_when') %}
 when matched and ({{ config.get('delete_when') }}) then delete
 {%- endif %}
 {%- if update_set %}
-when matched{% if matched_condition %} and ({{ matched_condition }}){% endif %} then update set
+when matched{% if matched_condition is not none %} and ({{ matched_condition }}){% endif %} then update set
     {%- if update_set == '*' %} *{% else %}
     {% for column, expression in update_set.items() %}{{ column }} = {{ expression }}{{ ', ' if not loop.last }}{% endfor %}
     {%- endif %}

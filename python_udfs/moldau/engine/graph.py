@@ -20,11 +20,14 @@ from typing import Any
 from moldau.project import ROOT
 
 HELPERS = ("view", "run_list")  # materializations that hold no state
-# how `merge_into` writes: macros/materializations/merge_into.sql
+# how `merge_into` writes: macros/materializations/merge_into.sql. What is not here says where the
+# rows go, or changes no row: `pruned_by`; in a run of moldau's own one is open, always
 _WRITING = (
-    "write", "unique_key", "delete_when", "matched_condition", "update_set", "insert_when",
-    "works_on", "works_when", "in_slices_of",
+    "write", "unique_key", "target_filter", "delete_when", "matched_condition", "update_set",
+    "insert_when", "works_on", "works_when", "skips_no_rows", "in_slices_of",
 )  # fmt: skip
+# what compiles the project, and translates it
+_COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "sqlglot")
 
 
 @dataclass(frozen=True)
@@ -135,11 +138,17 @@ def _folder() -> Path:
 
 @cache
 def _digest() -> str:
-    """Changes if what is compiled, or how it is translated, does."""
-    files = [ROOT / "dbt_project.yml", Path(__file__), Path(__file__).with_name("duckdb_sql.py")]
-    files += Path(__file__).parent.with_name("reading").glob("views.py")
-    files += [file for folder in ("models", "macros") for file in (ROOT / folder).rglob("*.*")]
+    """Changes if what is compiled, or how it is compiled and translated, does."""
+    from importlib.metadata import version
+
+    package = Path(__file__).parents[1]
+    files = [ROOT / "dbt_project.yml", package / "reading/views.py"]
+    files += [package / "warehouse/contracts.py", *package.glob("engine/*.py")]
+    folders = ("models", "macros", "profiles", "seeds")
+    files += [file for folder in folders for file in (ROOT / folder).rglob("*.*")]
     digest = hashlib.sha256()
+    for name in _COMPILERS:
+        digest.update(f"{name} {version(name)}\n".encode())
     for file in sorted(files):
         if file.suffix in (".sql", ".yml", ".py"):
             digest.update(file.read_bytes())

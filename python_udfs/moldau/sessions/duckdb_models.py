@@ -135,13 +135,20 @@ class DuckDBModels:
             if not self._rows(f"select 1 from {work} limit 1"):
                 return
         write = how.get("write", "merge")
-        if write == "merge":
-            self._merge(node)
-        elif slices := how.get("in_slices_of"):
+        if write not in ("merge", "append", "replace"):
+            allowed = "is not allowed, but merge, append or replace"
+            raise DbtError(f"{node.name}: write: {write} {allowed}")
+        if how.get("skips_no_rows") and write == "replace":
+            if not self._rows(f"select 1 from ({node.duckdb_sql}) limit 1"):
+                return
+        if slices := how.get("in_slices_of"):
             for index in range(self._slices(slices)):
                 self._create("run.slice", f"select {index}::integer as slice_index")
-                self._call(node)
+                if node.calls_sql is not None:
+                    self._call(node, node.calls_sql)
                 self._append(node)
+        elif write == "merge":
+            self._merge(node)
         else:
             self._append(node, is_instead=write == "replace")
 
@@ -162,8 +169,10 @@ class DuckDBModels:
 
     def _append(self, node: Node, is_instead: bool = False) -> None:
         self._refresh(tables_of([node.name]))
-        names = ", ".join(map(identifier, _columns(node)))
-        with self._batches(f"select {names} from ({node.duckdb_sql})") as batches:
+        names = ", ".join(f"s.{identifier(name)}" for name in _columns(node))
+        condition = node.writing.get("insert_when", "true")
+        sql = f"select {names} from ({node.duckdb_sql}) as s where {condition}"
+        with self._batches(sql) as batches:
             rows = with_rows(batches)
             if rows is None and not is_instead:
                 return
@@ -174,11 +183,10 @@ class DuckDBModels:
         asked = f"select coalesce(max(slice_index), -1) + 1 from {models()[name].relation}"
         return int(self._rows(asked)[0][0])
 
-    def _call(self, node: Node) -> None:
+    def _call(self, node: Node, calls_sql: str) -> None:
         """Make the calls of the slice, and give the model their answers."""
-        assert node.calls_sql is not None
         self._refresh(tables_of([node.name]))
-        calls = self._arrow(node.calls_sql).to_pylist()
+        calls = self._arrow(calls_sql).to_pylist()
         try:
             answers = self._worker.call(calls) if calls else []
         except RuntimeError as error:
@@ -246,7 +254,9 @@ def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
     updated = how.get("update_set", "*")
     inserts = how.get("insert_when", "true")
     deletes = how.get("delete_when", "false")
-    updates = "false" if updated is False else how.get("matched_condition", "true")
+    if unknown := sorted(set(updated) - set(columns)) if isinstance(updated, dict) else []:
+        raise DbtError(f"{node.name}: update_set: {node.table} has no column {', '.join(unknown)}")
+    updates = how.get("matched_condition", "true") if updated else "false"
     is_new = f"t.{identifier(key[0])} is null"
 
     def value(column: str) -> str:
@@ -259,7 +269,8 @@ def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
 
     values = ", ".join(f"{value(column)} as {identifier(column)}" for column in columns)
     in_order = ", ".join(f"s.{identifier(name)}" for name in key)
-    joined = " and ".join(f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
+    same = (f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
+    joined = " and ".join([f"({how.get('target_filter', 'true')})", *same])
     return f"""
         select
             case when {is_new} then 'insert' when {deletes} then 'delete' else 'update' end
