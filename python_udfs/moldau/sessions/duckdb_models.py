@@ -138,9 +138,9 @@ class DuckDBModels:
         if write not in ("merge", "append", "replace"):
             allowed = "is not allowed, but merge, append or replace"
             raise DbtError(f"{node.name}: write: {write} {allowed}")
-        if how.get("skips_no_rows") and write == "replace":
-            if not self._rows(f"select 1 from ({node.duckdb_sql}) limit 1"):
-                return
+        skips = write == "replace" and how.get("skips_no_rows")
+        if skips and not self._rows(f"select 1 from ({node.duckdb_sql}) limit 1"):
+            return
         if slices := how.get("in_slices_of"):
             for index in range(self._slices(slices)):
                 self._create("run.slice", f"select {index}::integer as slice_index")

@@ -28,23 +28,17 @@ THERE = ["a", "b", "c"]  # with no attempts
 BROUGHT = [("b", 1), ("c", 7), ("d", 3), ("e", 8)]
 Options = dict[str, Any]
 Rows = list[tuple[str, int]]
-KEPT, ALL = [("a", 0), ("b", 0), ("c", 0)], [("a", 0), ("b", 1), ("c", 7), ("d", 3), ("e", 8)]
+KEPT = [("a", 0), ("b", 0), ("c", 0)]
 CASES: dict[str, tuple[Options, Rows]] = {
-    "append": ({"write": "append"}, [*KEPT, *BROUGHT]),
-    "append some": (
-        {"write": "append", "insert_when": "s.attempts > 2 and s.group_id <> 'e'"},
-        [*KEPT, ("c", 7), ("d", 3)],
-    ),
-    "append null": (
-        {"write": "append", "insert_when": "nullif(s.group_id, 'd') < 'e'"},
-        [*KEPT, ("b", 1), ("c", 7)],
+    "append some": (  # null is no
+        {"write": "append", "insert_when": "s.attempts > 2 and nullif(s.group_id, 'd') <> 'e'"},
+        [*KEPT, ("c", 7)],
     ),
     "append never": ({"write": "append", "insert_when": False}, KEPT),
     "append what is not gone": (
         {"write": "append", "insert_when": "not s.is_gone", "delete_when": "s.is_gone"},
         [*KEPT, ("b", 1), ("d", 3)],
     ),
-    "merge": ({}, ALL),
     "merge some": (
         {"insert_when": "s.attempts > 5", "matched_condition": "s.attempts > 5"},
         [("a", 0), ("b", 0), ("c", 7), ("e", 8)],
@@ -59,7 +53,6 @@ CASES: dict[str, tuple[Options, Rows]] = {
         {"delete_when": "s.is_gone", "insert_when": "not s.is_gone"},
         [("a", 0), ("b", 1), ("d", 3)],
     ),
-    "target filtered": ({"target_filter": "t.cluster_id like 'option %'"}, ALL),
     "target filtered away": (
         {"target_filter": "t.group_id <> 'c'", "insert_when": "s.group_id <> 'c'"},
         [("a", 0), ("b", 1), ("c", 0), ("d", 3), ("e", 8)],
@@ -96,7 +89,7 @@ def by_spark(session: Session, cluster: str, options: Options, span: str | None 
     """`span`: as in a big table, whose new rows are taken out first."""
     spark, rendered = spark_of(session, TABLE), macros(options)
     if options.get("write", "merge") != "merge":
-        # in a replacement, not in this table, `is_gone` is left out by the model itself
+        # `is_gone` is left out by the model itself
         brought = source(cluster)
         if "delete_when" not in options:
             brought = f"select * except (is_gone) from ({brought})"
@@ -108,7 +101,9 @@ def by_spark(session: Session, cluster: str, options: Options, span: str | None 
         new = rendered.new_rows_sql(TABLE, "option_changes", span)
         inserted = spark.sql(new).drop("is_gone").collect()
         spark.sql(
-            rendered.merge_sql(TABLE, "select * from option_changes", is_matched_only=True, span=span)
+            rendered.merge_sql(
+                TABLE, "select * from option_changes", is_matched_only=True, span=span
+            )
         )
         for row in inserted:
             spark.createDataFrame([row], spark.table(TABLE).schema).writeTo(TABLE).append()
@@ -157,11 +152,10 @@ def test_an_option_means_the_same_on_both_engines(session: Session, case: str) -
     assert found(session, f"option {case} spark") == sorted(expected)
 
 
-@pytest.mark.parametrize("case", ["merge some", "target filtered away"])
-def test_an_option_means_the_same_in_a_big_table(session: Session, case: str) -> None:
-    options, expected = CASES[case]
-    by_spark(session, f"option {case} big", options, "attempts between 0 and 100")
-    assert found(session, f"option {case} big") == sorted(expected)
+def test_an_option_means_the_same_in_a_big_table(session: Session) -> None:
+    options, expected = CASES["target filtered away"]
+    by_spark(session, "option target filtered away big", options, "attempts between 0 and 100")
+    assert found(session, "option target filtered away big") == sorted(expected)
 
 
 REPLACED = "state.ruleset_comparison"
@@ -179,7 +173,9 @@ REPLACED = "state.ruleset_comparison"
 def test_what_replaces_all_is_chosen_on_both_engines(
     session: Session, options: Options, expected: list[str]
 ) -> None:
-    texts = "domain cluster_id ruleset_a decision_a reason_code_a ruleset_b decision_b reason_code_b"
+    texts = (
+        "domain cluster_id ruleset_a decision_a reason_code_a ruleset_b decision_b reason_code_b"
+    )
     columns = ", ".join(f"'option' as {name}" for name in texts.split())
     sql = f"select {columns}, subject, 0L as decided_at_ms from values ('x'), ('y') as v (subject)"
     options = {"write": "replace", **options}
