@@ -29,6 +29,8 @@ def name_text(name: str, value: Any) -> str:
 
 
 def text(name: str, value: Any) -> str:
+    if isinstance(value, bytes):  # of a Parquet file
+        raise ValueError(f"{name} is not UTF-8")
     if not isinstance(value, str):
         raise ValueError(f"{name} is {shown(value)}, not a string")
     try:
@@ -56,6 +58,8 @@ def _error_names() -> dict[str, None]:
 
 
 def integer(name: str, value: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        raise ValueError(f"{name} is {value}, a floating-point number, which may not be exact")
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{name} is {shown(value)}, not a whole number")
     return value
@@ -133,7 +137,7 @@ def between(lowest: float, highest: float) -> Check:
 def configs(name: str, value: Any) -> list[tuple[str, str]]:
     """Kafka's configs as Kafka's text; those that moldau reads must be what Kafka allows."""
     if isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
-        value = dict(value)  # a map of a Parquet file
+        value = _once_each(name, value)  # a map of a Parquet file
     if not isinstance(value, dict):
         raise ValueError(f"{name} is {shown(value)}, not an object")
     texts = {
@@ -144,6 +148,14 @@ def configs(name: str, value: Any) -> list[tuple[str, str]]:
     except ValidationError as error:
         raise ValueError(f"{name}: {describe(error, TopicSettings)}") from None
     return sorted(texts.items())
+
+
+def _once_each(name: str, pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key in found if [first for first, _ in pairs].count(key) > 1)
+        raise ValueError(f"{name} has {shown(twice)} twice")
+    return found
 
 
 def _config_text(name: str, value: Any) -> str:

@@ -2,7 +2,8 @@
 
 A chunk of JSON Lines is read by Arrow as a whole. Only when that fails, or when the chunk has
 something Arrow cannot tell apart (a field that is missing or null, say), is it read line by line,
-which says for every bad line what is wrong with it.
+which says for every bad line what is wrong with it. Text in another encoding than UTF-8 is no bad
+line: the file is refused as a whole.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ import io
 import json
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.json
-import pyarrow.parquet
 
 from moldau.errors import MoldauError
-from moldau.loading.refusals import Refusal
+from moldau.loading.encodings import (
+    MARK,
+    has_wide_letters,
+    narrow_encoding,
+    wide_encoding,
+    wide_line,
+)
+from moldau.loading.parquet import parquet_chunks
+from moldau.loading.rows import Chunk, check_rows, with_lines
 from moldau.loading.shape import Shape
 
 CHUNK_BYTES = 32 * 1024 * 1024
-BATCH_ROWS = 262_144
 FORMATS = ".jsonl, .jsonl.gz or .parquet"
-
-# rows of one chunk with their line numbers, and what was refused in it
-Chunk = tuple[pa.Table, list[Refusal]]
 
 
 def read_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
@@ -47,7 +52,7 @@ def read_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
             with gzip.open(file) as stream:
                 yield from _json_chunks(stream, str(file), shape)  # type: ignore[arg-type]
         elif name.endswith(".parquet"):
-            yield from _parquet_chunks(file, shape)
+            yield from parquet_chunks(file, shape)
         else:
             raise MoldauError(f"{file} is not a file that can be loaded: {FORMATS}")
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
@@ -55,8 +60,10 @@ def read_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
 
 
 def _json_chunks(stream: BinaryIO, file: str, shape: Shape) -> Iterator[Chunk]:
-    line, rest = 1, b""
+    line, rest, is_first = 1, b"", True
     while block := stream.read(CHUNK_BYTES):
+        if is_first:
+            block, is_first = _begun(block, file), False
         cut = block.rfind(b"\n") + 1
         if not cut:
             rest += block
@@ -68,17 +75,24 @@ def _json_chunks(stream: BinaryIO, file: str, shape: Shape) -> Iterator[Chunk]:
         yield _json_chunk(rest, line, file, shape)
 
 
+def _begun(block: bytes, file: str) -> bytes:
+    """The first block without the mark of UTF-8."""
+    if encoding := wide_encoding(block):
+        raise _other_encoding(file, f"is {encoding}")
+    return block.removeprefix(MARK)
+
+
 def _json_chunk(chunk: bytes, line: int, file: str, shape: Shape) -> Chunk:
     table = _read_whole(chunk, shape)
     if table is None:
         return _read_by_line(chunk, line, file, shape)
-    return _with_lines(table, line), []
+    return with_lines(table, line), []
 
 
 def _read_whole(chunk: bytes, shape: Shape) -> pa.Table | None:
     """The chunk by Arrow, or None when a line must be looked at for itself."""
     rows = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-    if not shape.is_plain(chunk, rows):
+    if not (shape.is_plain(chunk, rows) and _is_utf8(chunk)):
         return None
     options = pa.json.ReadOptions(block_size=len(chunk) + 1)
     parsing = pa.json.ParseOptions(
@@ -93,30 +107,43 @@ def _read_whole(chunk: bytes, shape: Shape) -> pa.Table | None:
     return shape.convert(table)
 
 
+def _is_utf8(chunk: bytes) -> bool:
+    """Arrow would take in any bytes."""
+    try:
+        return chunk.isascii() or bool(chunk.decode())
+    except UnicodeDecodeError:
+        return False
+
+
 def _read_by_line(chunk: bytes, first: int, file: str, shape: Shape) -> Chunk:
     texts = chunk.split(b"\n")
-    return _check_rows(texts[:-1] if texts[-1] == b"" else texts, first, file, shape)
+    if not texts[-1]:
+        texts.pop()
 
+    @cache
+    def has_letters_of_utf8() -> bool:
+        return any(map(has_wide_letters, texts))
 
-def _check_rows(rows: list[Any], first: int, file: str, shape: Shape) -> Chunk:
-    good: list[dict[str, Any]] = []
-    lines: list[int] = []
-    refused: list[Refusal] = []
-    for number, row in enumerate(rows, first):
-        if isinstance(row, bytes) and not row.strip():
-            continue
+    def check(text: bytes, number: int) -> dict[str, Any] | None:
+        if not text.removeprefix(MARK).strip():
+            return None
         try:
-            good.append(shape.check(_parse(row) if isinstance(row, bytes) else row))
-            lines.append(number)
-        except (ValueError, OverflowError) as error:
-            refused.append(Refusal(file, number, str(error)))
-    table = pa.Table.from_pylist(good, schema=shape.schema)
-    return table.append_column("line", pa.array(lines, pa.int64())), refused
+            return shape.check(_parse(text))
+        except ValueError:
+            if encoding := wide_line(text):
+                raise _other_encoding(file, f"is {encoding} from line {number} on") from None
+            told = _read_otherwise(text, shape)
+            if told and not has_letters_of_utf8():
+                what = f"is not UTF-8: line {number} reads as {told} or another 8-bit encoding"
+                raise _other_encoding(file, what) from None
+            raise
+
+    return check_rows(texts, first, file, shape, check)
 
 
 def _parse(text: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(text)
+        row = json.loads(text.removeprefix(MARK).decode())
     except UnicodeDecodeError:
         raise ValueError("the line is not UTF-8") from None
     except (json.JSONDecodeError, RecursionError) as error:
@@ -126,40 +153,20 @@ def _parse(text: bytes) -> dict[str, Any]:
     return row
 
 
-def _parquet_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
-    with pa.parquet.ParquetFile(file) as parquet:
-        present = set(parquet.schema_arrow.names)
-        missing = [name for name in shape.required_fields if name not in present]
-        if missing:
-            raise MoldauError(f"{file} has no column {', '.join(missing)}")
-        line = 1
-        wanted = [name for name in shape.fields if name in present]
-        for batch in parquet.iter_batches(BATCH_ROWS, columns=wanted):
-            table = _cast(pa.table(batch), shape)
-            if table is None:
-                yield _check_rows(batch.to_pylist(), line, str(file), shape)
-            else:
-                yield _with_lines(table, line), []
-            line += batch.num_rows
-
-
-def _cast(table: pa.Table, shape: Shape) -> pa.Table | None:
-    """The batch as a whole, or None when a row must be looked at for itself."""
-    if shape.needs_lines:
+def _read_otherwise(text: bytes, shape: Shape) -> str | None:
+    """The encoding of a byte a letter in which the line is a good one; None = in none it is."""
+    if _is_utf8(text):
         return None
-    schema = pa.schema([field for field in shape.file_schema if field.name in table.column_names])
+    encoding, read = narrow_encoding(text)
     try:
-        plain = table.select(schema.names).cast(schema)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        shape.check(_parse(read.encode()))
+    except ValueError:
         return None
-    has_headers = "headers" in table.column_names and table["headers"].null_count < len(table)
-    if has_headers or any(plain[name].null_count for name in shape.required):
-        return None
-    return shape.convert(plain)
+    return encoding
 
 
-def _with_lines(table: pa.Table, first: int) -> pa.Table:
-    return table.append_column("line", pa.array(range(first, first + table.num_rows), pa.int64()))
+def _other_encoding(file: str, what: str) -> MoldauError:
+    return MoldauError(f"{file} {what}; moldau reads UTF-8, and takes nothing of such a file")
 
 
 def _first_line(error: Exception) -> str:

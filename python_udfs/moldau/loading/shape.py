@@ -31,6 +31,16 @@ class Field:
     minimum: int | None = None
     maximum: int | None = None
 
+    @property
+    def holds_headers(self) -> bool:
+        """A list of anything at all, that is kept as its JSON."""
+        return self.check is headers
+
+    @property
+    def holds_anything(self) -> bool:
+        """Any JSON at all, of which more is made than a text."""
+        return bool(pa.types.is_string(self.file_type) and pa.types.is_nested(self.type))
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -58,7 +68,7 @@ class Shape:
 
     @cached_property
     def file_schema(self) -> pa.Schema:
-        return pa.schema([(f.name, f.file_type) for f in self.members if f.check is not headers])
+        return pa.schema([(f.name, f.file_type) for f in self.members if not f.holds_headers])
 
     @cached_property
     def needs_lines(self) -> bool:
@@ -102,6 +112,8 @@ class Shape:
                     raise ValueError(f"{field.name} is null")
                 checked[field.column] = None
                 continue
+            if isinstance(value, bytes):  # a text of a Parquet file
+                raise ValueError(f"{field.name} is not UTF-8")
             value = checked[field.column] = field.check(field.name, value)
             if field.minimum is not None and value < field.minimum:
                 raise ValueError(f"{field.name} is {value}, less than {field.minimum}")

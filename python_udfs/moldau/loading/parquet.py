@@ -1,0 +1,105 @@
+"""Rows of a Parquet file, whatever its schema is: taken, or refused in one line.
+
+A type that can be told for another becomes it (`parquet_columns`). A column that cannot refuses
+the file; a value that cannot refuses its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from moldau.errors import MoldauError
+from moldau.loading.parquet_columns import Column, Unsuited, suited, values_of
+from moldau.loading.rows import Chunk, check_rows, with_lines
+from moldau.loading.shape import Field, Shape
+
+BATCH_ROWS = 262_144
+
+
+def parquet_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
+    """Rows of `file` as tables of `shape.schema` plus `line`; MoldauError if it cannot be read."""
+    try:
+        # the 12 bytes of an INT96 reach further than nanoseconds in a number do
+        with pa.parquet.ParquetFile(file, coerce_int96_timestamp_unit="us") as parquet:
+            yield from _chunks(parquet, str(file), shape)
+    except (MoldauError, OSError):
+        raise
+    except Exception as error:  # of a damaged file the library says all kinds of things
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise MoldauError(f"{file} cannot be read as Parquet: {said}") from error
+
+
+def _chunks(parquet: pa.parquet.ParquetFile, file: str, shape: Shape) -> Iterator[Chunk]:
+    fields = _fields(parquet.schema_arrow, file, shape)
+    line = 1
+    for batch in parquet.iter_batches(BATCH_ROWS, columns=[field.name for field in fields]):
+        yield _chunk(_columns(batch, fields, file), line, file, shape)
+        line += batch.num_rows
+    if line == 1:  # what no row shows
+        _columns(pa.table(parquet.schema_arrow.empty_table()), fields, file)
+
+
+def _fields(schema: pa.Schema, file: str, shape: Shape) -> list[Field]:
+    """Those that the file has; a name is a column's once, and as it is written."""
+    names = schema.names
+    twice = [name for name in shape.fields if names.count(name) > 1]
+    if twice:
+        raise MoldauError(f"{file} has the column {', '.join(twice)} twice: which one holds?")
+    missing = [name for name in shape.required_fields if name not in names]
+    if missing:
+        alike = [name for name in names if name.lower() in missing]
+        there = f" (it has {', '.join(alike)}: capitals count)" if alike else ""
+        raise MoldauError(f"{file} has no column {', '.join(missing)}{there}")
+    return [field for field in shape.members if field.name in names]
+
+
+def _columns(batch: Any, fields: list[Field], file: str) -> dict[str, Column]:
+    found = {}
+    for field in fields:
+        # a name with a dot in it comes along with the column that is named before the dot
+        column = batch.column(batch.schema.names.index(field.name))
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        try:
+            found[field.name] = suited(column, field)
+        except Unsuited as error:
+            raise MoldauError(f"{file}: column {error}") from None
+    return found
+
+
+def _chunk(columns: dict[str, Column], first: int, file: str, shape: Shape) -> Chunk:
+    table = None if shape.needs_lines else _whole(dict(columns), shape)
+    if table is not None:
+        return with_lines(table, first), []
+    rows = zip(*map(values_of, columns.values()), strict=True)
+
+    def check(row: tuple[Any, ...], _number: int) -> dict[str, Any]:
+        return shape.check(dict(zip(columns, row, strict=True)))
+
+    return check_rows(rows, first, file, shape, check)
+
+
+def _whole(columns: dict[str, Column], shape: Shape) -> pa.Table | None:
+    """The batch as a whole, or None when a row must be looked at for itself."""
+    for field in shape.members:
+        if field.holds_headers and isinstance(columns.get(field.name), list):
+            columns[field.name] = _as_text(field, values_of(columns[field.name]))
+    if not all(isinstance(column, pa.Array) for column in columns.values()):
+        return None
+    table = pa.table(columns)
+    if any(table[name].null_count for name in shape.required):
+        return None
+    return shape.convert(table)
+
+
+def _as_text(field: Field, values: list[Any]) -> Column:
+    try:
+        texts = [value if value is None else field.check(field.name, value) for value in values]
+    except ValueError:
+        return values
+    return pa.array(texts, field.type)

@@ -1,0 +1,43 @@
+"""Rows of a file that are looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from moldau.loading.refusals import Refusal
+from moldau.loading.shape import Shape
+
+# rows of one chunk with their line numbers, and what was refused in it
+Chunk = tuple[pa.Table, list[Refusal]]
+Row = TypeVar("Row")
+
+
+def check_rows(
+    rows: Iterable[Row],
+    first: int,
+    file: str,
+    shape: Shape,
+    check: Callable[[Row, int], dict[str, Any] | None],
+) -> Chunk:
+    """The good rows as a table. `check`, of a row and its number: None = there is none here."""
+    good: list[dict[str, Any]] = []
+    lines: list[int] = []
+    refused: list[Refusal] = []
+    for number, row in enumerate(rows, first):
+        try:
+            checked = check(row, number)
+        except (ValueError, OverflowError) as error:
+            refused.append(Refusal(file, number, str(error)))
+        else:
+            if checked is not None:
+                good.append(checked)
+                lines.append(number)
+    table = pa.Table.from_pylist(good, schema=shape.schema)
+    return table.append_column("line", pa.array(lines, pa.int64())), refused
+
+
+def with_lines(table: pa.Table, first: int) -> pa.Table:
+    return table.append_column("line", pa.array(range(first, first + table.num_rows), pa.int64()))
