@@ -21,16 +21,21 @@ def decode(file: Path) -> None:
     """Print the records of FILE (.jsonl, .jsonl.gz or .parquet), decoded, one JSON object a line.
 
     A malformed line is named on stderr and left out; the exit code is then 2. A record that
-    cannot be decoded is printed with its decode_status.
+    cannot be decoded is printed with its decode_status; stderr counts these by topic and status,
+    and names topics that are none of Kafka's internal ones.
 
     \b
     Example:
       moldau decode samples/__consumer_offsets.jsonl | grep StreamsGroupMetadata
     """
+    from moldau.loading import remarks
     from moldau.loading.decode import decode_file
+    from moldau.loading.tally import Tally
     from moldau.reading.values import to_json
 
     refused = 0
+    tally = Tally()
+    unknown_topics: set[str] = set()
 
     def refuse(refusal: Refusal) -> None:
         nonlocal refused
@@ -38,13 +43,17 @@ def decode(file: Path) -> None:
         click.echo(f"refused {refusal}", err=True)
 
     try:
-        for record in decode_file(file, refuse):
+        for record in decode_file(file, refuse, tally, unknown_topics):
             sys.stdout.write(to_json(record) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader has seen enough (`| head`); Python must not flush into the closed pipe again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
+    notes = [*remarks.of_statuses(tally)]
+    notes += remarks.of_topics(sorted(unknown_topics), "their records are printed as bytes")
+    for note in notes:
+        click.echo(f"moldau: {note}", err=True)
     if refused:
         click.echo(f"{refused} lines refused", err=True)
         click.get_current_context().exit(FINDINGS)

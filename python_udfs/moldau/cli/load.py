@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 KINDS = ("records", *(kind for domain in domains() for kind in domain.files))
 REFUSALS_SHOWN = 20
+FOUND = ("decode_statuses", "unknown_topics", "notes")
 
 
 @click.command(name="load")
@@ -42,6 +43,7 @@ def load(
     """Load FILES (.jsonl, .jsonl.gz, .parquet): each record once, decoded and folded into state.
 
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
+    What was not understood is counted by topic and decode status; the exit code stays 0.
     A snapshot (open_transactions, partition_states, leader_epochs, local_segments) replaces the
     cluster's previous one. A record or request that is there already adds nothing.
 
@@ -84,16 +86,23 @@ def load(
 
 
 def _tell(loaded: Loaded, output_format: str) -> None:
-    """Ends the command with exit code 2 if a line was refused."""
+    """Ends the command with exit code 2 if a line was refused; what was not understood is none."""
     for refusal in loaded.refused[:REFUSALS_SHOWN]:
         click.echo(f"refused {refusal}", err=True)
     if len(loaded.refused) > REFUSALS_SHOWN:
         click.echo(f"... and {len(loaded.refused) - REFUSALS_SHOWN} more", err=True)
-    columns = ("run_id", "cluster_id", "kind", "rows_new", "rows_already_there", "rows_refused")
-    row = (
-        loaded.run_id, loaded.cluster_id, loaded.kind,
-        loaded.rows_new, loaded.rows_already_there, len(loaded.refused),
-    )  # fmt: skip
-    write_rows(columns, [row], output_format)
+    for note in loaded.notes:
+        click.echo(f"moldau: {note}", err=True)
+    row: dict[str, Any] = {
+        "run_id": loaded.run_id,
+        "cluster_id": loaded.cluster_id,
+        "kind": loaded.kind,
+        "rows_new": loaded.rows_new,
+        "rows_already_there": loaded.rows_already_there,
+        "rows_refused": len(loaded.refused),
+    }
+    if output_format == "json":
+        row |= {name: getattr(loaded, name) for name in FOUND}
+    write_rows(tuple(row), [tuple(row.values())], output_format)
     if loaded.refused:
         click.get_current_context().exit(2)

@@ -70,6 +70,9 @@ class Held:
             click.echo(f"moldau: finished {run.run_id}, which was interrupted{what}", err=True)
             self.failed_calls += failed
         session.finished.clear()
+        for note in session.notes:
+            click.echo(f"moldau: {note}", err=True)
+        session.notes.clear()
         for entry in session.set_aside:
             click.echo(f"moldau: {in_words(entry)}", err=True)
         session.set_aside.clear()

@@ -96,6 +96,9 @@ class Topics:
     """`run.<view>` has the rows of one load; None = nothing folds them yet."""
     is_read_again: bool = False
     """Runs read the table, too, and not only what a load brought."""
+    known_in_part: str | None = None
+    """A helper with a row (`group_id`) for each group of which a load shows parts alone, though
+    its log, read from the start, has the whole."""
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,15 @@ DOMAIN = Domain(
         ),
     ),
     verbs={"topology": "Print the topology description of a streams group."},
-    topics=(Topics("consumer_offsets", "decoded.group_records", _group_records, "records"),),
+    topics=(
+        Topics(
+            "consumer_offsets",
+            "decoded.group_records",
+            _group_records,
+            "records",
+            known_in_part="int_groups__groups_known_in_part",
+        ),
+    ),
     files={
         "open_transactions": _open_transactions,
         "heartbeats": _heartbeats,

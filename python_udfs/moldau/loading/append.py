@@ -19,6 +19,7 @@ from moldau.domains.domain import Topics
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
+from moldau.loading.tally import Tally
 from moldau.records import families
 from moldau.warehouse.append import append
 from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
@@ -106,31 +107,54 @@ def append_rows(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
         ]
 
 
-def append_decoded(warehouse: Path, staged: Staged) -> None:
-    """Decode the load's records, family by family, into `decoded`."""
+def append_decoded(warehouse: Path, staged: Staged) -> Tally:
+    """Decode the load's records, family by family, into `decoded`; gives the odd ones."""
+    tally = Tally()
     brought: dict[str, list[str]] = {}
     for topic, *_ in staged.ranges:
         brought.setdefault(families.family_of(topic) or "", []).append(topic)
     for family, names in brought.items():
         decoded = topics().get(family)
         mine = f"run_id = {sql_text(staged.run_id)}"
-        if decoded is None or has_rows(warehouse, decoded.table, mine):
+        if decoded is None:
             continue
         wanted = ", ".join(map(sql_text, sorted(set(names))))
+        if has_rows(warehouse, decoded.table, mine):
+            _count_again(warehouse, decoded, mine, wanted, tally)
+            continue
         records = ask(
             warehouse,
             "raw.records",
             f"select {', '.join(_POSITION.values())}, record_key, record_value from t "
             f"where {mine} and topic_name in ({wanted})",
         )
-        append(warehouse, decoded.table, (_decode(decoded, batch) for batch in records))
+        append(warehouse, decoded.table, (_decode(decoded, batch, tally) for batch in records))
+    return tally
 
 
-def _decode(decoded: Topics, batch: pa.RecordBatch) -> pa.RecordBatch:
+def _count_again(
+    warehouse: Path, decoded: Topics, mine: str, topic_names: str, tally: Tally
+) -> None:
+    """Of rows that a killed command had appended."""
+    has_topic = decoded.family != families.CONSUMER_OFFSETS
+    topic = "log_topic_name" if has_topic else sql_text("__consumer_offsets")
+    counted = f"select {topic}, decode_status, count(*) from t where {mine} group by 1, 2"
+    for name, status, records in ask_rows(warehouse, decoded.table, counted):
+        tally.count(name, status, records)
+    empty = (
+        f"select topic_name, count(*) from t where {mine} and topic_name in ({topic_names}) "
+        "and record_value = X'' group by 1"
+    )
+    for name, records in ask_rows(warehouse, "raw.records", empty):
+        tally.count(name, "bad_value", 0, records)
+
+
+def _decode(decoded: Topics, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:
     position = _GROUP_POSITION if decoded.family == families.CONSUMER_OFFSETS else _POSITION
     columns = {name: batch.column(source) for name, source in position.items()}
     values = decoded.decode(batch.column("record_key"), batch.column("record_value"))
     columns |= dict(zip(values.schema.names, values.columns, strict=True))
+    tally.add(batch.column("topic_name"), columns["decode_status"], batch.column("record_value"))
     return pa.RecordBatch.from_pydict(columns)
 
 

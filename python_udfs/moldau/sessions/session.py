@@ -42,8 +42,10 @@ class Session:
     settings: Settings
     warehouse: Path
     engines: Engines
-    # nobody was told yet: runs that were interrupted, and what could not be finished
+    # nobody was told yet: runs that were interrupted, what loads found that were, and what could
+    # not be finished
     finished: list[Run] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     set_aside: list[Aside] = field(default_factory=list)
 
     def models(self, stage: str, kind: str) -> list[Node]:

@@ -1,0 +1,52 @@
+"""Records that were not understood, counted by topic and decode status."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UNDERSTOOD = ("ok", "tombstone")
+
+
+class Tally:
+    """`statuses`: topic -> decode status -> records; `empty`: topic -> values without a byte."""
+
+    def __init__(self) -> None:
+        self.statuses: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self.empty: dict[str, int] = defaultdict(int)
+
+    def add(self, topics: pa.Array, statuses: pa.Array, values: pa.Array) -> None:
+        """Count records by their topics and outcomes; `values` as Kafka has them."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        told = pc.invert(pc.is_in(statuses, value_set=pa.array(UNDERSTOOD)))
+        if not pc.any(told).as_py():
+            return
+        # Delta's rows come as views, which Arrow does not filter
+        rows = {
+            "topic": topics.cast(pa.string()).filter(told),
+            "status": statuses.filter(told),
+            "empty": pc.equal(pc.binary_length(values.cast(pa.binary())), 0).filter(told),
+        }
+        counted = pa.table(rows).group_by(["topic", "status"])
+        for row in counted.aggregate([("status", "count"), ("empty", "sum")]).to_pylist():
+            self.count(row["topic"], row["status"], row["status_count"], row["empty_sum"] or 0)
+
+    def count(self, topic: str, status: str, records: int = 1, empty: int = 0) -> None:
+        """Count these records, and how many of them have an empty value."""
+        if status not in UNDERSTOOD:
+            self.statuses[topic][status] += records
+        if status == "bad_value":  # of a record that is otherwise known
+            self.empty[topic] += empty
+
+    def of_status(self) -> dict[str, int]:
+        """All topics together: decode status -> records."""
+        found: dict[str, int] = defaultdict(int)
+        for counts in self.statuses.values():
+            for status, records in counts.items():
+                found[status] += records
+        return dict(found)
