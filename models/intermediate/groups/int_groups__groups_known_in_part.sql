@@ -10,7 +10,7 @@ records as (
 
     select * from {{ ref('stg_run__records') }}
 
-    where group_id is not null
+    where group_id is not null and record_type between 2 and 23
 
 ),
 
@@ -28,9 +28,7 @@ parts_brought as (
 
     having
         max(
-            record_type between 4 and 23
-            and record_type not in (11, 17)
-            and not is_tombstone
+            record_type not in (2, 3, 11, 17) and not is_tombstone
         )
         and not max(record_type in (2, 3, 11, 17))
 

@@ -146,7 +146,7 @@ def _count_again(
         "and record_value = X'' group by 1"
     )
     for name, records in ask_rows(warehouse, "raw.records", empty):
-        tally.count(name, "bad_value", 0, records)
+        tally.empty[name] += records
 
 
 def _decode(decoded: Topics, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:

@@ -25,18 +25,13 @@ def of_statuses(tally: Tally) -> Iterator[str]:
     for topic, counts in sorted(tally.statuses.items()):
         for status, means in _MEANS.items():
             if records := counts.get(status):
-                yield f"{_count(records, 'record')} of {_named(topic)} {status}: {means}" + (
-                    _of_empty(tally.empty[topic]) if status == "bad_value" else ""
-                )
-
-
-def _of_empty(records: int) -> str:
-    if not records:
-        return ""
-    return (
-        f' ({records} of them empty: "value_base64": "" is a value of no bytes, and null means '
-        "a tombstone)"
-    )
+                yield f"{_count(records, 'record')} of {_named(topic)} {status}: {means}"
+        if empty := tally.empty[topic]:
+            yield (
+                f"{empty} of these records of {_named(topic)} {'has' if empty == 1 else 'have'} "
+                "an empty value: "
+                '"value_base64": "" is a value of no bytes, and null means a tombstone'
+            )
 
 
 def of_topics(unknown: Sequence[str], what_happens: str) -> Iterator[str]:

@@ -37,10 +37,9 @@ class Tally:
             self.count(row["topic"], row["status"], row["status_count"], row["empty_sum"] or 0)
 
     def count(self, topic: str, status: str, records: int = 1, empty: int = 0) -> None:
-        """Count these records, and how many of them have an empty value."""
+        """Count these records, and how many of them have an empty value, which no record may."""
         if status not in UNDERSTOOD:
             self.statuses[topic][status] += records
-        if status == "bad_value":  # of a record that is otherwise known
             self.empty[topic] += empty
 
     def of_status(self) -> dict[str, int]:
