@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import index
 from typing import Any, assert_never
 
 from moldau.errors import MoldauError
+from moldau.plugins.masking import without, without_in
 from moldau.plugins.outcomes import SUCCESS, Call, Operation, Outcome, Verdict
 from moldau.plugins.protocol import idempotency_key, time_limit
 from moldau.plugins.threads import Ended, in_threads
@@ -19,6 +22,9 @@ CONSTRUCTION_SECONDS = 30.0
 """A constructor may take this long where calls may not: it loads libraries."""
 Task = list[Call]
 """Calls that are made together: one, or all that go into a batch form."""
+Secrets = Callable[[], Collection[str]]
+"""Gives what nobody is told of a plugin's options. It is asked when the plugin first says a word,
+so after its module was loaded, and what it gives is taken out of all that the plugin says."""
 
 
 def make_calls(
@@ -28,6 +34,7 @@ def make_calls(
     limit: int = 32,
     after_call: Callable[[], None] | None = None,
     before_call: Callable[[Sequence[Call]], None] | None = None,
+    secrets: Secrets = tuple,
 ) -> Iterator[Outcome]:
     """Outcomes as they come, exactly one a call; at most `limit` calls are under way.
 
@@ -41,10 +48,11 @@ def make_calls(
     if not waiting:
         return
     patience = max(timeout_seconds, CONSTRUCTION_SECONDS)
+    heard = _Heard(secrets)
     made = next(in_threads([plugin_or_factory], _Plugin.of, patience, 1))
     if made.value is None:
         verdict = _not_constructed(made, patience)
-        yield from (_outcome(call, verdict, made) for call in waiting)
+        yield from (heard.outcome(call, verdict, made) for call in waiting)
         return
     plugin = made.value
 
@@ -66,7 +74,7 @@ def make_calls(
         else:
             verdicts = [_late(timeout_seconds)] * len(ended.task)
         for call, verdict in zip(ended.task, verdicts, strict=True):
-            yield _outcome(call, verdict, ended)
+            yield heard.outcome(call, verdict, ended)
 
 
 def get_topology(
@@ -74,15 +82,18 @@ def get_topology(
     call: Call,
     timeout_seconds: float,
     convert: Callable[[Any], Any],
+    secrets: Secrets = tuple,
 ) -> tuple[Outcome, Any]:
     """How one call of `get_topology` ended, and what came of it if it succeeded.
 
-    `convert`: what to make of the plugin's answer; where it raises the call has failed.
+    `convert`: what to make of the plugin's answer, as mappings, lists and texts, which are then
+    without secrets too; where it raises the call has failed.
     """
     patience = max(timeout_seconds, CONSTRUCTION_SECONDS)
+    heard = _Heard(secrets)
     made = next(in_threads([plugin_or_factory], _Plugin.of, patience, 1))
     if made.value is None:
-        return _outcome(call, _not_constructed(made, patience), made), None
+        return heard.outcome(call, _not_constructed(made, patience), made), None
     plugin = made.value
 
     def run(call: Call) -> tuple[Verdict, Any]:
@@ -94,26 +105,39 @@ def get_topology(
     verdict, answer = ended.value or (_late(timeout_seconds), None)
     if ended.error is not None:
         verdict = of_raised(ended.error)
-    return _outcome(call, verdict, ended), answer
+    return heard.outcome(call, verdict, ended), heard.answer(answer)
 
 
-def list_topologies(plugin_or_factory: Any, timeout_seconds: float) -> list[tuple[str, int]]:
-    """What the plugin holds: group_id and topology_epoch of each.
+def list_topologies(
+    plugin_or_factory: Any, timeout_seconds: float, secrets: Secrets = tuple
+) -> list[tuple[str, int]]:
+    """What the plugin holds: group_id and topology_epoch of each, as they are.
 
     MoldauError if it cannot tell, or does not in time.
     """
     patience = max(timeout_seconds, CONSTRUCTION_SECONDS)
+    heard = _Heard(secrets)
     made = next(in_threads([plugin_or_factory], _Plugin.of, patience, 1))
     if made.value is None:
-        raise MoldauError(str(_not_constructed(made, patience).message))
+        raise MoldauError(heard.words(_not_constructed(made, patience).message))
     method = getattr(made.value.instance, "list_topologies", None)
     if not callable(method):
         raise MoldauError("the plugin has no list_topologies: it cannot tell what it holds")
-    listed = next(in_threads([method], lambda ask: list(ask()), patience, 1))
+    listed = next(in_threads([method], lambda ask: list(map(_held, ask())), patience, 1))
     if listed.value is not None:
         return listed.value
     told = _late(patience) if listed.error is None else of_raised(listed.error)
-    raise MoldauError(f"the plugin did not tell what it holds: {told.message}")
+    raise MoldauError(f"the plugin did not tell what it holds: {heard.words(told.message)}")
+
+
+def _held(given: Any) -> tuple[str, int]:
+    group_id, epoch = given[0], index(given[1])
+    if not isinstance(group_id, str):
+        raise TypeError(f"a group that it lists is called {group_id!r}")
+    if not -(2**31) <= epoch < 2**31:
+        raise ValueError("a topology epoch that it lists has more than 32 bits")
+    group_id.encode()  # half a surrogate pair is no name
+    return group_id, epoch
 
 
 def _late(seconds: float) -> Verdict:
@@ -185,8 +209,27 @@ def _not_constructed(made: Ended[Any, _Plugin], seconds: float) -> Verdict:
     return Verdict("transient_failure", f"the plugin cannot be constructed: {reason}")
 
 
-def _outcome(call: Call, verdict: Verdict, ended: Ended[Any, Any]) -> Outcome:
-    cut = verdict.cut()
-    finished = max(ended.finished_at_ms, ended.started_at_ms)
-    times = (ended.started_at_ms, finished)
-    return Outcome(call.call_id, cut.outcome, cut.message, *times, cut.withheld)
+class _Heard:
+    """What a plugin says as it is told from here on: without its secrets, and then cut."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._ask = secrets
+
+    @cached_property
+    def _secrets(self) -> Collection[str]:
+        return self._ask()
+
+    def words(self, said: str | None) -> str:
+        return without(self._secrets, said) or ""
+
+    def answer(self, given: Any) -> Any:
+        return given if given is None else without_in(self._secrets, given)
+
+    def outcome(self, call: Call, verdict: Verdict, ended: Ended[Any, Any]) -> Outcome:
+        message, withheld = (
+            text and self.words(text) for text in (verdict.message, verdict.withheld)
+        )
+        cut = Verdict(verdict.outcome, message, withheld).cut()
+        finished = max(ended.finished_at_ms, ended.started_at_ms)
+        times = (ended.started_at_ms, finished)
+        return Outcome(call.call_id, cut.outcome, cut.message, *times, cut.withheld)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from base64 import b64decode
 from collections.abc import Collection, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import unquote, unquote_plus
 
+from moldau.plugins.disguises import SHORTEST_WORD, masked
 from moldau.plugins.environment import Place, each_value, hidden
 
-_SHORTEST_SECRET = 6  # a shorter one is in too many other words
+_BETWEEN = re.compile(r"[\s;,]+")
+_BASIC = re.compile(r"(?i)\s*basic\s+([A-Za-z0-9+/]+)")
+_SCHEMES = ("basic", "bearer", "digest", "negotiate", "true", "false", "none", "null")
 # the user of a URL, up to its last @; what its query holds; its fragment
 _USER = re.compile(r"(?<=://).*(?=@)|^[^/@]*:(?!//).*(?=@)", re.DOTALL)
 _QUERY = re.compile(r"(?<=[?&])(?:([^=&#]*)=)?([^&#]+)")
@@ -40,30 +45,46 @@ def secrets_in(
 ) -> list[str]:
     """The texts in these options, references replaced, that nobody is told; the longest first.
 
-    `more`: texts that nobody is told wherever they stand, as they are and as URLs have them.
+    `more`: texts that nobody is told wherever they stand.
     """
-    found = {text for it in more for text in (it, quote(it), quote(it, safe=""))}
+    found = {part for it in more for part in _parts(it)}
 
     def collect(place: Place, value: Any) -> None:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)  # a password of digits
         if not isinstance(value, str):
             return
-        if place[0] in public:
-            found.update(_credentials(value))
-        else:
-            found.update([value, *value.split()])  # `Bearer TOKEN`
+        found.update(_credentials(value))
+        if place[0] not in public:
+            found.update(_parts(value))
 
     each_value(dict(options), collect)
-    secrets = (secret for secret in found if len(secret) >= _SHORTEST_SECRET)
-    return sorted(secrets, key=len, reverse=True)
+    found |= {unquote(text) for text in found} | {unquote_plus(text) for text in found}
+    secrets = (it for it in found if len(it) >= SHORTEST_WORD and it.lower() not in _SCHEMES)
+    return sorted(secrets, key=lambda it: (-len(it), it))
 
 
-def without(secrets: list[str], message: str | None) -> str | None:
-    """What a plugin said, with `***` in place of each secret."""
-    for secret in secrets:
-        message = message and message.replace(secret, "***")
-    return message
+def without(secrets: Collection[str], message: str | None) -> str | None:
+    """What a plugin said, with `***` in place of each secret, whatever it is disguised as."""
+    return message and masked(secrets, message)
+
+
+def without_in(secrets: Collection[str], answer: Any) -> Any:
+    """The same of each text in an answer of mappings and lists."""
+    return each_value(answer, lambda _, it: masked(secrets, it) if isinstance(it, str) else it)
+
+
+def _parts(value: str) -> set[str]:
+    """A text, its words (`Bearer TOKEN`), what is set in it (`AccountKey=KEY;`), and the user and
+    the password of `Basic ...`."""
+    words = {word for word in _BETWEEN.split(value) if word}
+    found = {value, value.strip(), *words}
+    found |= {word.partition("=")[2] for word in words}
+    if basic := _BASIC.match(value):
+        with contextlib.suppress(ValueError):
+            user = b64decode(basic[1] + "=" * (-len(basic[1]) % 4)).decode(errors="replace")
+            found |= {user, *user.split(":", 1)}
+    return found
 
 
 def _without_credentials(value: Any) -> Any:
@@ -78,7 +99,12 @@ def _without_credentials(value: Any) -> Any:
 
 
 def _credentials(value: str) -> list[str]:
-    users = [text for found in _USER.finditer(value) for text in (found[0], *found[0].split(":"))]
+    """Of a URL; what is too short to be found alone with what stands beside it."""
+    users = [it[0] for it in _USER.finditer(value)]
+    found = [*users, *(part for user in users for part in user.split(":", 1))]
+    found += [f"{user}@" for user in users if len(user) < SHORTEST_WORD]
     if "://" not in value:
-        return users
-    return [*users, *(found[2] for found in _QUERY.finditer(value)), *_FRAGMENT.findall(value)]
+        return found
+    for it in _QUERY.finditer(value):
+        found += [it[2], it[0]] if len(it[2]) < SHORTEST_WORD else [it[2]]
+    return [*found, *_FRAGMENT.findall(value)]

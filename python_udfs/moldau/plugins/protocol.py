@@ -16,8 +16,9 @@ What a plugin may have beside them:
 * `list_topologies() -> Iterable[tuple[str, int]]`, each `(group_id, topology_epoch)` that it has,
   for `moldau topology left-overs`.
 * `public_options`, a tuple of the options that are no secrets. Of every other one only the keys are
-  stored and shown, and its texts are taken out of what the plugin says; of a public URL neither
-  user, values of the query nor fragment are told.
+  stored and shown, and its texts are taken out of what the plugin says, prints or gives as a
+  description, in whatever form they stand there; of a public URL neither user, values of the
+  query nor fragment are told.
 
 `${env:NAME}` in an option is replaced from the environment before the plugin is constructed.
 """

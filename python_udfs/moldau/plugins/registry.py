@@ -7,7 +7,7 @@ import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
@@ -163,10 +163,14 @@ def make_plugin(spec: PluginSpec) -> Any:
     return plugin
 
 
-def secrets_of(spec: PluginSpec) -> list[str]:
-    """What nobody is told of the plugin's options, as this process's environment fills them."""
-    public = public_options(spec.name)
+def secrets_of(spec: PluginSpec, public: Collection[str] | None = None) -> list[str]:
+    """What nobody is told of the plugin's options, as this process's environment fills them.
+
+    `public`: its `public_options`, where they are known.
+    """
+    public = public_options(spec.name) if public is None else public
+    named = values_named(spec.options)
     try:
-        return secrets_in(with_environment(spec.options), public, values_named(spec.options))
+        return secrets_in(with_environment(spec.options), public, named)
     except UnsetVariable:
-        return secrets_in(spec.options, public)
+        return secrets_in(spec.options, public, named)

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.plugins.calls import Call, make_calls
 from moldau.plugins.journal import Journal, read_left
-from moldau.plugins.masking import without
 from moldau.plugins.outcomes import Outcome
+from moldau.plugins.printed import print_without, secrets_of_all
 from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def register_call_plugin(
     from pyspark.sql.functions import udtf
 
     plugins = dict(specs)
+    secrets = secrets_of_all(plugins.values())
 
     @udtf(returnType=RETURNS)
     class CallPlugin:
@@ -65,6 +66,7 @@ def register_call_plugin(
             self.rows.append(row)
 
         def terminate(self) -> Iterator[tuple[Any, ...]]:
+            print_without(secrets())  # into Spark's log, with Java's words
             yield from call_all(self.rows, plugins, journal, dies_in_call)
 
     spark.udtf.register("call_plugin", CallPlugin)
@@ -100,8 +102,9 @@ def call_all(
                 timeout_seconds=spec.timeout_seconds,
                 before_call=journal.begin,
                 after_call=after_call,
+                secrets=lambda: secrets_of(spec),
             )
-            for answer in _without_secrets(answers, spec):
+            for answer in answers:
                 with contextlib.suppress(OSError):  # it is recorded all the same
                     journal.end(answer)
                 known.append(answer)
@@ -128,16 +131,6 @@ def _call(row: Any) -> Call:
         row.topology_epoch,
         None if description is None else json.loads(description),
     )
-
-
-def _without_secrets(answers: Iterator[Outcome], spec: PluginSpec) -> Iterator[Outcome]:
-    secrets: list[str] | None = None
-    for answer in answers:
-        if secrets is None:  # not before: the plugin's module is loaded while it is constructed
-            secrets = secrets_of(spec)
-        texts = (answer.message, answer.withheld_message)
-        message, withheld = (without(secrets, text) for text in texts)
-        yield dataclasses.replace(answer, message=message, withheld_message=withheld)
 
 
 def _told(row: Any, answer: Outcome) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from moldau.plugins.printed import Printed, secrets_of_all
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import call_all
 
@@ -27,7 +28,8 @@ class WorkerEndedError(RuntimeError):
 
 
 class Worker:
-    """`log`: where what plugins print goes; the rest is as in `register_call_plugin`."""
+    """`log`: where what plugins print goes, without their secrets; the rest is as in
+    `register_call_plugin`."""
 
     def __init__(
         self,
@@ -51,6 +53,7 @@ class Worker:
                 self._start()
             self._calls.send(list(rows))
             answer = self._calls.recv()
+            self._printed.settle()
         except (EOFError, OSError):
             code = self.close()
             raise WorkerEndedError(f"Python worker exited unexpectedly ({code})") from None
@@ -61,15 +64,18 @@ class Worker:
     def _start(self) -> None:
         self._calls, theirs = Pipe()
         number = theirs.fileno()
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, str(number)],
-                pass_fds=[number],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            )
+        reader, writer = os.pipe()
+        log = self._log.open("ab", buffering=0)
+        self._printed = Printed(reader, log.write, secrets_of_all(self._told[0].values()))
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(number)],
+            pass_fds=[number],
+            stdin=subprocess.DEVNULL,
+            stdout=writer,
+            stderr=writer,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        os.close(writer)
         theirs.close()
         self._calls.send(self._told)
 
@@ -84,6 +90,7 @@ class Worker:
             self._process.kill()
             code = self._process.wait()
         self._process = None
+        self._printed.join(1)  # longer where a process that the plugin started lives on
         return code
 
 

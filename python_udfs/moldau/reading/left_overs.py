@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from moldau.plugins.calls import list_topologies
-from moldau.plugins.registry import make_plugin
+from moldau.plugins.registry import make_plugin, secrets_of
 from moldau.reading.query import Tables
 from moldau.settings import Settings
 
@@ -64,7 +64,9 @@ def left_overs(settings: Settings, cluster_id: str) -> list[LeftOver]:
 
     spec = settings.plugin_spec(cluster_id)
     assert spec
-    held = list_topologies(lambda: make_plugin(spec), spec.timeout_seconds)
+    held = list_topologies(
+        lambda: make_plugin(spec), spec.timeout_seconds, secrets=lambda: secrets_of(spec)
+    )
     live = Tables(settings.warehouse, ["state.groups"]).rows(
         "state.groups",
         "where cluster_id = ? and group_type = 'streams' and not is_deleted",

@@ -12,11 +12,11 @@ from typing import Any
 
 from moldau.errors import MoldauError
 from moldau.plugins.calls import Call, Outcome, get_topology
-from moldau.plugins.registry import make_plugin
+from moldau.plugins.registry import make_plugin, secrets_of
 from moldau.reading.query import Tables
 from moldau.reading.subjects import one_cluster
 from moldau.settings import Settings
-from moldau.topologies.description import TopologyDescription, from_wire
+from moldau.topologies.description import TopologyDescription, from_wire, to_wire
 
 MART = "marts.topology_descriptions"
 
@@ -55,15 +55,17 @@ def _as_the_plugin_says(settings: Settings, told: Described) -> Described:
         return replace(told, status="UNKNOWN", reason=reason)
     call = Call(uuid.uuid4().hex, told.cluster_id, told.group_id, "get", told.topology_epoch)
     outcome, description = get_topology(
-        lambda: make_plugin(spec), call, spec.timeout_seconds, _converted
-    )
+        lambda: make_plugin(spec), call, spec.timeout_seconds, _checked,
+        secrets=lambda: secrets_of(spec),
+    )  # fmt: skip
     told = replace(told, call=(call, outcome))
     if outcome.outcome != "success":
         return replace(told, status="ERROR", reason=outcome.message)
     if description is None:
         return replace(told, status="NOT_STORED", reason="the plugin has none of this epoch")
-    return replace(told, description=description)
+    return replace(told, description=from_wire(description))
 
 
-def _converted(answer: Any) -> TopologyDescription | None:
-    return None if answer is None else from_wire(answer)
+def _checked(answer: Any) -> dict[str, Any] | None:
+    """The answer in Kafka's shape: what is no description fails the call."""
+    return None if answer is None else to_wire(from_wire(answer))

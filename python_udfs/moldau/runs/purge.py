@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from moldau.instants import now_ms
 from moldau.plugins.calls import Call, Outcome, make_calls
 from moldau.plugins.record import record_calls
-from moldau.plugins.registry import make_plugin
+from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
 from moldau.sessions.run import Run, close_run, next_run_id
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def purge(session: Session, found: Sequence[LeftOver]) -> dict[LeftOver, Outcome
                 name = _call_id(run, one)
                 left.setdefault(name, []).append(one)
                 calls[name] = Call(name, cluster_id, one.group_id, "delete", one.topology_epoch)
-        for outcome in make_calls(
-            lambda spec=spec: make_plugin(spec), calls.values(), spec.timeout_seconds
-        ):
+        for outcome in _calls(spec, list(calls.values())):
             made.append((calls[outcome.call_id], outcome))
             outcomes |= dict.fromkeys(left[outcome.call_id], outcome)
             count = f"deletes_{outcome.outcome}"
@@ -51,6 +49,12 @@ def purge(session: Session, found: Sequence[LeftOver]) -> dict[LeftOver, Outcome
     record_calls(session.warehouse, run.run_id, made)
     close_run(session, run)
     return outcomes
+
+
+def _calls(spec: PluginSpec, calls: list[Call]) -> Iterator[Outcome]:
+    return make_calls(
+        lambda: make_plugin(spec), calls, spec.timeout_seconds, secrets=lambda: secrets_of(spec)
+    )
 
 
 def _call_id(run: Run, one: LeftOver) -> str:

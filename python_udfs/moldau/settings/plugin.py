@@ -10,18 +10,16 @@ from pydantic import (
     ConfigDict,
     ValidationError,
     ValidationInfo,
-    field_validator,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from moldau.plugins.environment import UnsetVariable, with_environment
-from moldau.plugins.masking import told
+from moldau.plugins.environment import UnsetVariable, values_named, with_environment
+from moldau.plugins.masking import secrets_in, told, without
 from moldau.plugins.registry import (
     DEFAULT_TIMEOUT_SECONDS,
     UnusablePlugin,
     check_options,
-    plugin_class,
     public_options,
 )
 from moldau.settings.fields import Section
@@ -46,38 +44,31 @@ class PluginSettings(Section):
     name: str
     timeout_seconds: Annotated[float, BeforeValidator(_seconds)] = DEFAULT_TIMEOUT_SECONDS
 
-    @field_validator("name")
-    @classmethod
-    def _can_be_loaded(cls, name: str, info: ValidationInfo) -> str:
-        if info.context == UNCHECKED:
-            return name
-        try:
-            plugin_class(name)
-        except UnusablePlugin as problem:
-            raise _not_allowed(problem, name) from problem
-        return name
-
     @model_validator(mode="after")
-    def _takes_its_options(self, info: ValidationInfo) -> PluginSettings:
-        """An option that the constructor does not know, or lacks, is told by its own key."""
+    def _can_be_made(self, info: ValidationInfo) -> PluginSettings:
+        """It can be loaded; an option that its constructor does not know, or lacks, is told by its
+        own key. What its module says goes without secrets, as all that a plugin says."""
         if info.context == UNCHECKED:
             return self
         try:
             check_options(self.name, self.options)
             with_environment(self.options)
         except UnusablePlugin as problem:
-            key = problem.key
-            wrong = InitErrorDetails(
-                type="missing" if problem.allowed is None else _not_allowed(problem, key),
-                loc=(key,),
-                input=told(self.options, ()).get(key),
-            )
-            raise ValidationError.from_exception_data("plugin", [wrong]) from problem
+            raise _mistake(
+                problem.key,
+                self.name if problem.key == "name" else told(self.options, ()).get(problem.key),
+                None if problem.allowed is None else self._not_allowed(problem),
+            ) from problem
         except UnsetVariable as problem:
-            allowed = PydanticCustomError("plugin", "{allowed}", {"allowed": problem.allowed})
-            wrong = InitErrorDetails(type=allowed, loc=problem.place, input=problem.shown)
-            raise ValidationError.from_exception_data("plugin", [wrong]) from problem
+            raise _mistake(problem.place, problem.shown, problem.allowed) from problem
         return self
+
+    def _not_allowed(self, problem: UnusablePlugin) -> str:
+        if problem.key != "name":
+            return f"{problem.allowed}{suggestion(problem.key, problem.known)}"
+        secrets = secrets_in(self.options, (), values_named(self.options))
+        allowed = without(secrets, problem.allowed)  # its module's words are among these
+        return f"{allowed}{suggestion(self.name, problem.known)}"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -95,6 +86,9 @@ class PluginSettings(Section):
         return self.effective().items()
 
 
-def _not_allowed(problem: UnusablePlugin, given: str) -> PydanticCustomError:
-    allowed = f"{problem.allowed}{suggestion(given, problem.known)}"
-    return PydanticCustomError("plugin", "{allowed}", {"allowed": allowed})
+def _mistake(place: str | tuple[str, ...], given: Any, allowed: str | None) -> ValidationError:
+    """`allowed`: None = the key is missing."""
+    kind = PydanticCustomError("plugin", "{allowed}", {"allowed": allowed})
+    loc = place if isinstance(place, tuple) else (place,)
+    wrong = InitErrorDetails(type="missing" if allowed is None else kind, loc=loc, input=given)
+    return ValidationError.from_exception_data("plugin", [wrong])

@@ -141,3 +141,24 @@ def test_a_plugin_that_cannot_tell_is_named(config: Path) -> None:
     assert len(json.loads(result.stdout)) == 2 * len(LEFT)
     assert "no list_topologies" in str(ask(config, "--cluster", "http").exception)
     assert "no plugin of moldau's" in str(ask(config, "--cluster", "nowhere").exception)
+
+
+def test_a_plugin_that_tells_its_secrets_is_told_without_them(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a delete: on stdout and in history.plugin_calls; of a list: in what refuses the verb."""
+    options = "{name: delta, storage_options: {key: hunter2-hunter2}}"
+    config.write_text(config.read_text().replace("{name: delta}", options))
+
+    def refuse(self: DeltaPlugin, *_: object) -> None:
+        raise RuntimeError(f"HTTP 401: {self._storage_options} dTpodW50ZXIyLWh1bnRlcjI=")
+
+    monkeypatch.setattr(DeltaPlugin, "delete_topologies", refuse)
+    result = ask(config, "--execute", "--cluster", "own")
+    assert result.return_value == 2
+    told = {row["message"] for row in json.loads(result.stdout)}
+    calls = DeltaTable(config.parent / "warehouse" / "history" / "plugin_calls").to_pyarrow_table()
+    assert told == set(calls["message"].to_pylist()) == {"HTTP 401: {'key': '***'} dT***"}
+    monkeypatch.setattr(DeltaPlugin, "list_topologies", refuse)
+    assert "HTTP 401: {'key': '***'} dT***" in ask(config).stderr
+    assert "HTTP 401: {'key': '***'} dT***" in str(ask(config, "--cluster", "own").exception)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,43 @@ def test_a_plugin_that_fails_is_an_error(config: Path, monkeypatch: pytest.Monke
     assert json.loads(result.stdout)["status"] == "ERROR"
     assert "no odd at 4" in result.stderr
     assert [row[2] for row in gets(config)] == ["transient_failure"]
+
+
+SECRET = "hunter2-hunter2"
+
+
+def saying(config: Path, monkeypatch: pytest.MonkeyPatch, answer: Callable[[], Any]) -> None:
+    """The plugin has a secret among its options, and this answer."""
+    options = f"{{name: delta, storage_options: {{key: {SECRET}}}}}"
+    config.write_text(SETTINGS.replace("{name: delta}", options))
+    monkeypatch.setattr(DeltaPlugin, "get_topology", lambda *_: answer())
+
+
+@pytest.mark.parametrize("form", ["text", "json", "mermaid", "dot"])
+@pytest.mark.parametrize(
+    "disguise", [str, lambda it: b64encode(f"u:{it}".encode()).decode(), lambda it: f"%{it}"]
+)
+def test_nothing_tells_a_secret_of_the_plugin(
+    config: Path, monkeypatch: pytest.MonkeyPatch, form: str, disguise: Callable[[str], str]
+) -> None:
+    """Neither why there is no description, nor one that the plugin made of what it was given."""
+    said = disguise(SECRET)
+    node = {"name": said, "nodeType": 1, "sourceTopics": [f"of {said}"], "successors": ["x"]}
+    given = {"subtopologies": [{"subtopologyId": said, "nodes": [node]}]}
+
+    def refuse() -> None:
+        raise RuntimeError(f"HTTP 401: {said}")
+
+    for answer, code in ((refuse, 1), (lambda: {said: 1, "subtopologies": said}, 1),
+                         (lambda: [said], 1), (lambda: given, 0)):  # fmt: skip
+        saying(config, monkeypatch, answer)
+        result = describe(config, "--group", "odd", "--format", form)
+        assert result.return_value == code, result.output
+        assert said not in result.output and SECRET not in result.output
+    assert "***" in result.output
+    messages = [row[3] for row in gets(config)]
+    assert sum("***" in (message or "") for message in messages) == 1
+    assert not any(said in (message or "") for message in messages)
 
 
 def test_who_may_not_write_is_told_and_reads_all_the_same(
