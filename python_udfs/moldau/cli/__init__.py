@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from moldau.cli.failures import speak_any_letter, tell, works_on
+from moldau.cli.say import say_what_libraries_say
 from moldau.domains import domains, kinds
 from moldau.errors import MoldauError
 
@@ -110,6 +111,7 @@ def moldau(context: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     speak_any_letter()
+    say_what_libraries_say()
     words = list(sys.argv[1:] if arguments is None else arguments)
     code = run(words)
     try:

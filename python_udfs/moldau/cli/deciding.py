@@ -9,6 +9,7 @@ import click
 
 from moldau.cli.options import at_option, format_option, pass_settings
 from moldau.cli.output import write_rows
+from moldau.cli.say import say
 from moldau.cli.sessions import held_for, wait_option
 from moldau.instants import format_instant
 from moldau.settings import Settings
@@ -118,7 +119,7 @@ def run_kinds(
         failed = held.failed_calls + sum(map(failed_calls, runs))
     _tell(runs, output_format)
     if failed:
-        click.echo(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
+        say(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
         click.get_current_context().exit(2)
 
 
@@ -126,7 +127,7 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
     if output_format == "table":
         for run in runs:
             dry = ", dry run" if run.is_dry_run else ""
-            click.echo(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
+            say(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
             write_rows(("count", "subjects"), list(run.counts.items()), "table")
         return
     rows: list[dict[str, Any]] = [

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from moldau.cli.say import hand_over, say
+
 if TYPE_CHECKING:
     from moldau.loading.refusals import Refusal
 
@@ -40,11 +42,11 @@ def decode(file: Path) -> None:
     def refuse(refusal: Refusal) -> None:
         nonlocal refused
         refused += 1
-        click.echo(f"refused {refusal}", err=True)
+        say(f"refused {refusal}", err=True)
 
     try:
         for record in decode_file(file, refuse, tally, unknown_topics):
-            sys.stdout.write(to_json(record) + "\n")
+            hand_over(to_json(record) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader has seen enough (`| head`); Python must not flush into the closed pipe again
@@ -53,7 +55,7 @@ def decode(file: Path) -> None:
     notes = [*remarks.of_statuses(tally)]
     notes += remarks.of_topics(sorted(unknown_topics), "their records are printed as bytes")
     for note in notes:
-        click.echo(f"moldau: {note}", err=True)
+        say(f"moldau: {note}", err=True)
     if refused:
-        click.echo(f"{refused} lines refused", err=True)
+        say(f"{refused} lines refused", err=True)
         click.get_current_context().exit(FINDINGS)

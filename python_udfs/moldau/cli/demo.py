@@ -15,6 +15,7 @@ from moldau.cli.demo_requests import tell_of_requests
 from moldau.cli.failures import works_on
 from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
+from moldau.cli.say import say
 from moldau.cli.story import ask, heading, show, tell
 from moldau.errors import MoldauError
 from moldau.project import SAMPLES
@@ -135,7 +136,7 @@ def _explain(warehouse: Path, subject: str) -> None:
     from moldau.reading.explain_words import in_words
 
     for line in in_words(explain_subject(warehouse, subject, "west")):
-        click.echo(f"  {line}")
+        say(f"  {line}")
 
 
 def _preview(warehouse: Path) -> list[tuple[Any, ...]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
+from moldau.cli.say import say
 from moldau.settings import Settings
 
 FINDINGS = 2
@@ -35,7 +34,7 @@ def doctor(settings: Settings, output_format: str) -> None:
     ]
     if output_format == "table":
         for finding in found:
-            sys.stdout.write(f"{'ok  ' if finding.is_fine else 'MEND'}  {finding.message}\n")
+            say(f"{'ok  ' if finding.is_fine else 'MEND'}  {finding.message}")
     else:
         rows = [(finding.check, finding.is_fine, finding.message) for finding in found]
         write_rows(("check", "is_fine", "message"), rows, output_format)

@@ -11,6 +11,7 @@ import click
 
 from moldau.cli.options import format_option
 from moldau.cli.output import write_rows
+from moldau.cli.say import console, say
 from moldau.cli.sessions import require_number
 from moldau.errors import MoldauError
 from moldau.reading.values import visible
@@ -76,7 +77,7 @@ def dump(
     if family_of(topic) not in FAMILIES:
         _warn(f"{topic} is no topic that moldau decodes: `load` keeps its records as bytes")
     if output_format == "table":
-        click.echo(f"{sum(each.records for each in dumped)} records written to {target}")
+        say(f"{sum(each.records for each in dumped)} records written to {target}")
     rows = [
         (each.extent.partition, each.extent.start, each.extent.end, each.records,
          each.extent.hidden)
@@ -86,7 +87,7 @@ def dump(
 
 
 def _warn(line: str) -> None:
-    click.echo(f"moldau: {visible(line)}", err=True)
+    say(f"moldau: {line}", err=True)
 
 
 @contextlib.contextmanager
@@ -95,10 +96,9 @@ def _progress(topic: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
-    from rich.console import Console
     from rich.progress import Progress
     from rich.text import Text
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task(Text(topic).markup, total=None)
+    with Progress(console=console(err=True), transient=True) as progress:
+        bar = progress.add_task(Text(visible(topic)).markup, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -13,8 +12,10 @@ import click
 
 from moldau.cli import run
 from moldau.cli.options import pass_settings_to_read
+from moldau.cli.say import hand_over
 from moldau.cli.sessions import Held, wait_option
 from moldau.errors import MoldauError
+from moldau.reading.values import to_json
 from moldau.settings import Settings
 
 
@@ -47,7 +48,7 @@ def exec_verb(settings: Settings, file: Path, wait: float) -> None:
             worst = max(worst, code)
             answer = {"line": number, "command": command, "exit_code": code}
             answer |= {"output": said or errors, "errors": errors}
-            click.echo(json.dumps(answer, ensure_ascii=False))
+            hand_over(to_json(answer) + "\n")
     finally:
         held.close()
     if worst:

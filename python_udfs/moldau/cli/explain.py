@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from moldau.cli.options import (
@@ -13,6 +11,7 @@ from moldau.cli.options import (
     pass_settings_to_read,
 )
 from moldau.cli.output import write_rows
+from moldau.cli.say import say
 from moldau.domains import domains
 from moldau.errors import MoldauError
 from moldau.reading.subjects import nothing_known
@@ -56,6 +55,7 @@ def explain(
     else:
         raise MoldauError(nothing_known(text))
     if output_format == "table":
-        sys.stdout.writelines(line + "\n" for line in found.words)
+        for line in found.words:
+            say(line)
     else:
         write_rows(found.columns, found.rows, output_format)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from moldau.cli.options import clock_option, pass_settings_to_read
+from moldau.cli.say import say
 from moldau.settings import Settings
 
 
@@ -34,4 +35,4 @@ def export(
     from moldau.reading.export import export_table
 
     count = export_table(settings.warehouse, table, target, where, at_ms)
-    click.echo(f"{count} rows written to {target}")
+    say(f"{count} rows written to {target}")

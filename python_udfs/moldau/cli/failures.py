@@ -14,19 +14,23 @@ import re
 import select
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from moldau.cli.say import say, say_lines
 from moldau.errors import MoldauError
+from moldau.plugins.masking import without
+from moldau.reading.values import visible
 from moldau.warehouse.paths import DBT_LOG, ERRORS, SPARK_LOG
 
 REFUSED, FINDINGS, INTERNAL, IN_USE = 1, 2, 3, 4
 
 _warehouse: ContextVar[Path | None] = ContextVar("warehouse", default=None)
+_secrets: ContextVar[Callable[[], Collection[str]] | None] = ContextVar("secrets", default=None)
 _LETTERS = 1_000
 # what the operating system says of a person's file, folder or machine, not of moldau
 _OF_THE_MACHINE = {
@@ -37,9 +41,13 @@ _OF_THE_MACHINE = {
 _FULL = os.strerror(errno.ENOSPC)
 
 
-def works_on(warehouse: Path | None) -> None:
-    """From here on an error is one of a command on this warehouse; None = not known yet."""
+def works_on(warehouse: Path | None, secrets: Callable[[], Collection[str]] | None = None) -> None:
+    """From here on an error is one of a command on this warehouse; None = not known yet.
+
+    `secrets`: of its plugins, whose words may be in an error of moldau's own.
+    """
     _warehouse.set(warehouse)
+    _secrets.set(secrets)
 
 
 def tell(error: BaseException, arguments: Sequence[str]) -> int:
@@ -48,7 +56,7 @@ def tell(error: BaseException, arguments: Sequence[str]) -> int:
 
     match error:
         case click.UsageError() if type(error).__name__ == "NoArgsIsHelpError":
-            click.echo(error.format_message(), err=True)  # the help page, as it is
+            say_lines(error.format_message(), err=True)  # the help page, as it is
             return REFUSED
         case click.UsageError():
             hint = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
@@ -81,7 +89,7 @@ def _has_no_reader(descriptor: int) -> bool:
 
 
 def _line(message: str, code: int) -> int:
-    click.echo(f"moldau: {' '.join(message.split())}", err=True)
+    say(f"moldau: {' '.join(message.split())}", err=True)
     return code
 
 
@@ -91,16 +99,21 @@ def _of_the_machine(error: OSError) -> str:
 
 
 def _internal(error: BaseException, arguments: Sequence[str]) -> int:
+    secrets: Collection[str] = ()
+    with contextlib.suppress(Exception):  # else the other error is not told
+        secrets = (_secrets.get() or tuple)()
     said = " ".join(re.split(r"\n\s+at [\w.$]+\(", str(error))[0].split())
+    said = without(secrets, said) or ""
     cut = said if len(said) <= _LETTERS else said[:_LETTERS] + "…"
     _line(f"internal error: {type(error).__name__}: {cut}", INTERNAL)
     warehouse = _warehouse.get()
-    stack = "".join(traceback.format_exception(error))
+    lines = "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
+    stack = "\n".join(without(secrets, line) or "" for line in lines)
     if warehouse is None or not _is_kept(warehouse / ERRORS, stack, arguments):
-        click.echo(stack, err=True, nl=False)
+        say_lines(stack, err=True)
     logs = [] if warehouse is None else [warehouse / log for log in (ERRORS, DBT_LOG, SPARK_LOG)]
     if there := [str(log) for log in logs if log.is_file()]:
-        click.echo(f"look into {', '.join(there)}", err=True)
+        say(f"look into {', '.join(there)}", err=True)
     return INTERNAL
 
 
@@ -109,7 +122,8 @@ def _is_kept(log: Path, stack: str, arguments: Sequence[str]) -> bool:
         return False
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     with contextlib.suppress(OSError), log.open("a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{at} moldau {' '.join(arguments)}\n{stack}\n")
+        file.write(f"{at} moldau {visible(' '.join(arguments))}\n")
+        file.writelines(f"{visible(line)}\n" for line in [*stack.split("\n"), ""])
         return True
     return False
 

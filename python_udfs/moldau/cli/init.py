@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from moldau.cli.options import pass_settings
+from moldau.cli.say import say
 from moldau.cli.sessions import held_for, wait_option
 from moldau.settings import Settings
 
@@ -30,4 +31,4 @@ def init(settings: Settings, wait: float) -> None:
         create(warehouse)
         seed(warehouse)
         verb = "has" if was_there else "now has"
-        click.echo(f"the warehouse {warehouse} {verb} {len(tables())} tables")
+        say(f"the warehouse {warehouse} {verb} {len(tables())} tables")

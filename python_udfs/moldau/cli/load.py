@@ -9,6 +9,7 @@ import click
 
 from moldau.cli.options import format_option, pass_settings
 from moldau.cli.output import write_rows
+from moldau.cli.say import say
 from moldau.cli.sessions import session_for, wait_option
 from moldau.domains import domains
 from moldau.settings import Settings
@@ -65,7 +66,7 @@ def load(
 
         with session_for(settings, "moldau load", wait) as session:
             drop_load(session, drop)
-        click.echo(f"{drop} is forgotten")
+        say(f"{drop} is forgotten")
     elif retry:
         from moldau.loading.again import retry as retry_load
 
@@ -88,11 +89,11 @@ def load(
 def _tell(loaded: Loaded, output_format: str) -> None:
     """Ends the command with exit code 2 if a line was refused; what was not understood is none."""
     for refusal in loaded.refused[:REFUSALS_SHOWN]:
-        click.echo(f"refused {refusal}", err=True)
+        say(f"refused {refusal}", err=True)
     if len(loaded.refused) > REFUSALS_SHOWN:
-        click.echo(f"... and {len(loaded.refused) - REFUSALS_SHOWN} more", err=True)
+        say(f"... and {len(loaded.refused) - REFUSALS_SHOWN} more", err=True)
     for note in loaded.notes:
-        click.echo(f"moldau: {note}", err=True)
+        say(f"moldau: {note}", err=True)
     row: dict[str, Any] = {
         "run_id": loaded.run_id,
         "cluster_id": loaded.cluster_id,

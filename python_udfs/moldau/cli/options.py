@@ -51,7 +51,7 @@ def _with_settings(command: Callable[..., Any], checks_plugins: bool) -> Callabl
             warehouse = warehouse or held.warehouse
         settings: Settings = load_settings(config, warehouse, checks_plugins)
         require_folder(settings.warehouse)
-        works_on(settings.warehouse)
+        works_on(settings.warehouse, settings.plugin_secrets)
         return command(settings, *arguments, **options)
 
     return with_settings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TextIO
 
+from moldau.cli.say import console, data_stream, hand_over, is_terminal, say
 from moldau.reading.values import csv_cell, plain, to_json, visible
 
 TABLE_ROWS = 1_000
@@ -23,9 +23,9 @@ def write_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], output_for
     """
     match output_format:
         case "json":
-            _write_json(columns, rows, sys.stdout)
+            _write_json(columns, rows, data_stream())
         case "csv":
-            _write_csv(columns, rows, sys.stdout)
+            _write_csv(columns, rows, data_stream())
         case _:
             _write_table(columns, rows)
 
@@ -45,20 +45,19 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: Te
 
 
 def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    iterator = iter(rows)
-    width = _CELL_ON_TERMINAL if sys.stdout.isatty() else _CELL_ELSEWHERE
+    iterator, columns = iter(rows), [visible(column) for column in columns]
+    width = _CELL_ON_TERMINAL if is_terminal() else _CELL_ELSEWHERE
     cells = [[_cell(value, width) for value in row] for row in islice(iterator, TABLE_ROWS)]
-    if sys.stdout.isatty():
+    if is_terminal():
         _write_rich(columns, cells)
     else:
-        sys.stdout.writelines(_aligned(columns, cells))
+        hand_over("".join(_aligned(columns, cells)))
     if next(iterator, None) is not None:
-        sys.stderr.write(f"the first {TABLE_ROWS} rows; --format json or csv gives all\n")
+        say(f"the first {TABLE_ROWS} rows; --format json or csv gives all", err=True)
 
 
 def _write_rich(columns: Sequence[str], cells: list[list[str]]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -67,7 +66,7 @@ def _write_rich(columns: Sequence[str], cells: list[list[str]]) -> None:
         table.add_column(Text(column), overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    console().print(table)
 
 
 def _aligned(columns: Sequence[str], cells: list[list[str]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import click
 
 from moldau.cli.failures import FINDINGS
 from moldau.cli.options import pass_settings_to_read
+from moldau.cli.say import hand_over, say
 from moldau.errors import MoldauError
 from moldau.settings import Settings
 
@@ -48,13 +49,13 @@ def reset_plan(
 
     plan = plan_of(settings.warehouse, flow, group, is_back)
     if target is None:
-        click.echo(plan.text, nl=False)
+        hand_over(plan.text)
     else:
         _write(plan.text, target)
     told = f"offsets: {plan.offsets}, groups: {len(plan.groups)}"
-    click.echo(told if target is None else f"{told}, in {target}", err=target is None)
+    say(told if target is None else f"{told}, in {target}", err=target is None)
     for name in plan.left_out:
-        click.echo(
+        say(
             f"left out: the id of group {name!r} holds a line break, which the file cannot; "
             "--group takes it alone",
             err=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from moldau.cli.say import say
 from moldau.errors import MoldauError
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words
@@ -67,14 +68,14 @@ class Held:
         for run in session.finished:
             failed = failed_calls(run)
             what = f": {failed} plugin calls failed" if failed else ""
-            click.echo(f"moldau: finished {run.run_id}, which was interrupted{what}", err=True)
+            say(f"moldau: finished {run.run_id}, which was interrupted{what}", err=True)
             self.failed_calls += failed
         session.finished.clear()
         for note in session.notes:
             click.echo(f"moldau: {note}", err=True)
         session.notes.clear()
         for entry in session.set_aside:
-            click.echo(f"moldau: {in_words(entry)}", err=True)
+            say(f"moldau: {in_words(entry)}", err=True)
         session.set_aside.clear()
 
     def decide(

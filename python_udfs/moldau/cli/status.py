@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
+from moldau.cli.say import hand_over, say, say_lines
 from moldau.instants import format_instant
-from moldau.reading.values import to_json, visible
+from moldau.reading.values import to_json
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words, read_aside
 
@@ -44,7 +44,7 @@ def status(settings: Settings, output_format: str) -> None:
 
     found = read_status(settings.warehouse)
     if output_format == "json":
-        sys.stdout.write(to_json(vars(found) | {"warehouse": str(found.warehouse)}) + "\n")
+        hand_over(to_json(vars(found) | {"warehouse": str(found.warehouse)}) + "\n")
     elif output_format == "csv":
         columns = [*_TABLE_COLUMNS[:-1], "last_write_at_ms", "damage"]
         write_rows(columns, [[row[c] for c in columns] for row in found.tables], "csv")
@@ -53,24 +53,24 @@ def status(settings: Settings, output_format: str) -> None:
 
 
 def _write_words(found: Status) -> None:
-    click.echo(f"Warehouse {visible(str(found.warehouse))}")
+    say(f"Warehouse {found.warehouse}")
     if lock := found.lock:
         since = f" since {format_instant(lock['since_ms'])}" if lock.get("since_ms") else ""
-        click.echo(f"In use by `{lock.get('command')}` (pid {lock.get('pid')}){since}")
+        say(f"In use by `{lock.get('command')}` (pid {lock.get('pid')}){since}")
     for run_id in found.loads:
         state = "Running or interrupted load" if found.lock else "Interrupted load"
-        click.echo(f"{state} {run_id}: the next command that writes finishes it")
+        say(f"{state} {run_id}: the next command that writes finishes it")
     for entry in read_aside(found.warehouse):
-        click.echo(f"Set aside: {visible(in_words(entry))}")
+        say(f"Set aside: {in_words(entry)}")
     for row in found.tables:
         if row["damage"]:
-            click.echo(f"Damaged: {row['damage']}")
-    click.echo("\nTables")
+            say(f"Damaged: {row['damage']}")
+    say_lines("\nTables")
     write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
-    click.echo("\nLast runs" if found.runs else "\nNo run yet")
+    say_lines("\nLast runs" if found.runs else "\nNo run yet")
     if found.runs:
         write_rows(_RUN_COLUMNS, [_run(row) for row in found.runs], "table")
-    click.echo("\nSettings in force" if found.settings else "\nNo settings recorded yet")
+    say_lines("\nSettings in force" if found.settings else "\nNo settings recorded yet")
     if found.settings:
         write_rows(_SETTING_COLUMNS, [_setting(row) for row in found.settings], "table")
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from moldau.cli.output import write_rows
+from moldau.cli.say import say, say_lines
 
 
 def tell(text: str, rows_new: int | None = None) -> None:
-    click.echo(text if rows_new is None else f"{text}\n  {rows_new} rows")
+    say_lines(text if rows_new is None else f"{text}\n  {rows_new} rows")
 
 
 def heading(question: str, source: str) -> None:
-    click.echo(f"\n{question}  [{source}]")
+    say()
+    say(f"{question}  [{source}]")
 
 
 def ask(warehouse: Path, sql: str) -> list[tuple[Any, ...]]:

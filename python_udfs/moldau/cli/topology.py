@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from moldau.cli.options import cluster_option, format_option, pass_settings
 from moldau.cli.output import write_rows
+from moldau.cli.say import hand_over, say, say_lines
 from moldau.cli.sessions import session_for, wait_option
 from moldau.errors import MoldauError
+from moldau.reading.values import to_json
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -73,18 +74,18 @@ def describe(settings: Settings, group: str, output_format: str, cluster: str | 
             "status": told.status,
             "topology_description": told.description and to_wire(told.description),
         }
-        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        hand_over(to_json(answer, indent=2) + "\n")
     if told.description is None:
         message = _MESSAGES.get(told.status, _OTHER).format(group=group, status=told.status)
-        click.echo(message, err=True)
+        say(message, err=True)
         if told.reason:
-            click.echo(f"because: {told.reason}", err=True)
+            say(f"because: {told.reason}", err=True)
         return 1
     if output_format != "json":
         form = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}[output_format]
-        click.echo(form(told.description))
+        say_lines(form(told.description))
     for finding in findings(told.description):
-        click.echo(f"warning: {finding}", err=True)
+        say(f"warning: {finding}", err=True)
     return 0
 
 
@@ -101,7 +102,7 @@ def _record(settings: Settings, call: Call, outcome: Outcome) -> None:
         [(last,)] = ask_rows(settings.warehouse, "state.runs", "select max(run_id) from t")
         record_calls(settings.warehouse, run_id_after(last, "describe"), [(call, outcome)])
     except (MoldauError, DeltaError, OSError) as error:
-        click.echo(f"warning: the call is not in history.plugin_calls: {error}", err=True)
+        say(f"warning: the call is not in history.plugin_calls: {error}", err=True)
 
 
 @topology.command(name="left-overs")
@@ -146,7 +147,7 @@ def left_overs(
             if cluster is not None:
                 raise
             is_whole = False
-            click.echo(f"moldau: {name}: {error}", err=True)
+            say(f"moldau: {name}: {error}", err=True)
     columns = ["cluster_id", "group_id", "topology_epoch", "stored_epoch", "reason_code"]
     rows = [[getattr(one, column) for column in columns] for one in found]
     if execute and found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,9 @@ import click
 
 from moldau.cli.deciding import clusters_option
 from moldau.cli.options import format_option, pass_settings
+from moldau.cli.say import data_stream, hand_over, say
 from moldau.instants import format_instant
-from moldau.reading.values import csv_cell, to_json, visible
+from moldau.reading.values import csv_cell, to_json
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _counted(timers: Sequence[Timer]) -> str:
 
 
 def _warn(line: str) -> None:
-    click.echo(f"moldau: {visible(line)}", err=True)
+    say(f"moldau: {line}", err=True)
 
 
 class _Lines:
@@ -93,24 +93,25 @@ class _Lines:
     def write(self, row: dict[str, Any]) -> None:
         match self._format:
             case "json":
-                click.echo(to_json(row))
+                hand_over(to_json(row) + "\n")
+                data_stream().flush()
             case "csv":
                 self._write_csv(row)
             case _:
-                click.echo(_in_words(row))
+                say(_in_words(row))
 
     def _write_csv(self, row: dict[str, Any]) -> None:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(data_stream(), lineterminator="\n")
         if not self._has_header:
             writer.writerow(row)
             self._has_header = True
         writer.writerow(csv_cell(value) for value in row.values())
-        sys.stdout.flush()
+        data_stream().flush()
 
 
 def _in_words(row: dict[str, Any]) -> str:
     """`00000007-sweep  east  decided at 2026-11-21T08:00:00Z: decided 3, keep 3`."""
-    subject = f"{row['run_id']}  {visible(', '.join(row['cluster_ids']))}"
+    subject = f"{row['run_id']}  {', '.join(row['cluster_ids'])}"
     if row["decided_at_ms"] is None:
         return f"{subject}  {row['status']}"
     counts = ", ".join(f"{name} {count}" for name, count in row["counts"].items())

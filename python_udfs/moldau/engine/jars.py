@@ -114,4 +114,6 @@ def _move(ready: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(jars_folder())
+    from moldau.cli.say import hand_over
+
+    hand_over(f"{jars_folder()}\n")

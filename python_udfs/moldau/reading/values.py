@@ -37,16 +37,21 @@ def plain(value: Any) -> Any:
             return str(value)
 
 
-def to_json(value: Any, stream: TextIO | None = None) -> str:
-    """One line of JSON; letters stay readable if the stream can carry them."""
+def to_json(value: Any, stream: TextIO | None = None, indent: int | None = None) -> str:
+    """JSON, in one line without `indent`; letters stay readable if the stream can carry them."""
     encoding = (getattr(stream or sys.stdout, "encoding", None) or "utf-8").lower()
-    text = json.dumps(plain(value), ensure_ascii=not encoding.startswith("utf"))
-    # half a surrogate pair has no UTF-8
-    return text if text.isascii() or _is_encodable(text) else json.dumps(plain(value))
+    text = json.dumps(plain(value), ensure_ascii=not encoding.startswith("utf"), indent=indent)
+    if not _is_encodable(text):  # half a surrogate pair has no UTF-8
+        text = json.dumps(plain(value), indent=indent)
+    # a terminal obeys more than JSON escapes, which may have any character as an escape
+    return text if text.isprintable() else "".join(map(_escaped_in_json, text))
 
 
 def visible(text: str, width: int | None = None) -> str:
-    """Text for one line of a table: what does not print as escapes, cut to `width` letters."""
+    """Text for one line: what does not print, or turns what is printed, as escapes; cut to `width`
+    letters."""
+    if text.isprintable() and (width is None or len(text) <= width):
+        return text
     cut = text if width is None else text[: width + 1]
     shown = "".join(_ESCAPES.get(letter) or _letter(letter) for letter in cut)
     return shown if width is None or len(shown) <= width else shown[: width - 1] + "…"
@@ -60,8 +65,18 @@ def csv_cell(value: Any) -> Any:
     return to_json(value) if isinstance(value, dict | list) else value
 
 
+def _obeyed(letter: str) -> bool:
+    return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def _escaped_in_json(letter: str) -> str:
+    if not _obeyed(letter) or letter == "\n":  # between lines: in a text it is escaped
+        return letter
+    return f"\\u{ord(letter):04x}" if letter.isascii() else json.dumps(letter)[1:-1]
+
+
 def _letter(letter: str) -> str:
-    if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+    if _obeyed(letter):
         code = ord(letter)
         return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     return letter

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from moldau.domains import domains
 from moldau.errors import MoldauError
-from moldau.plugins.registry import PluginSpec
+from moldau.plugins.registry import PluginSpec, secrets_of
 from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Name, Section, name_is_usable, nothing_is_empty
 from moldau.settings.plugin import UNCHECKED
@@ -106,6 +106,11 @@ class Settings(Section):
             folder=str((self.config.parent if self.config else Path.cwd()).resolve()),
             timeout_seconds=plugin.timeout_seconds,
         )
+
+    def plugin_secrets(self) -> set[str]:
+        """What nobody is told of the options of all plugins: what their classes do not name."""
+        specs = filter(None, map(self.plugin_spec, self.clusters))
+        return {secret for spec in specs for secret in secrets_of(spec)}
 
     def entry(self, section: str, name: str) -> Any:
         """An entry of a domain's section; one that is not listed has what `default` says."""

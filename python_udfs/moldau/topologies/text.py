@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from moldau.reading.values import visible
 from moldau.topologies.description import Node, TopologyDescription
 
 
@@ -20,7 +21,7 @@ def as_text(description: TopologyDescription) -> str:
     for number, store in enumerate(description.global_stores, len(description.subtopologies)):
         lines.append(f"   Sub-topology: {number} for global store (will not generate tasks)")
         lines += [*_node_lines((store.source, store.processor)), ""]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def _node_lines(nodes: Sequence[Node]) -> Iterator[str]:

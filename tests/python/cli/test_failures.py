@@ -151,6 +151,22 @@ def test_an_error_of_its_own_names_the_logs_and_keeps_the_traceback(
     assert "in fail" in kept
 
 
+def test_an_error_of_its_own_tells_no_secret_of_a_plugin(
+    warehouse: Path, tmp_path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("Basic dTpodW50ZXIyLWh1bnRlcjI= hunter2-hunter2")
+
+    config = tmp_path / "moldau.yml"
+    plugin = "{name: webhook, url: 'http://h/', headers: {X: hunter2-hunter2}}"
+    config.write_text(f"clusters: {{c: {{plugin: {plugin}}}}}")
+    monkeypatch.setattr("moldau.runs.idle.read_notes", fail)
+    assert run(["cycle", "--warehouse", str(warehouse), "--config", str(config)]) == 3
+    assert "internal error: RuntimeError: Basic *** ***\n" in capsys.readouterr().err
+    kept = (warehouse / "_moldau" / "errors.log").read_text()
+    assert "RuntimeError: Basic *** ***\n" in kept and "hunter2-hunter2" not in kept
+
+
 def test_without_a_warehouse_the_traceback_is_on_stderr(
     capsys: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
