@@ -20,19 +20,32 @@ from moldau.settings import Settings
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file: .csv, .json (one array), .jsonl (one object a line) or .parquet.",
 )
+@click.option(
+    "--safe-csv", is_flag=True,
+    help="Of a .csv: texts that a spreadsheet would take for formulas have a ' before them.",
+)  # fmt: skip
 @click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
 @clock_option
 @pass_settings_to_read
 def export(
-    settings: Settings, table: str, target: Path, where: str | None, at_ms: int | None
+    settings: Settings,
+    table: str,
+    target: Path,
+    safe_csv: bool,
+    where: str | None,
+    at_ms: int | None,
 ) -> None:
     """Write the rows of TABLE to a file, by the ending of its name.
 
+    Names in it are what somebody else chose. A spreadsheet takes a cell that begins with =, +, -,
+    @, tab or CR for a formula and runs it: open a .csv in one only if --safe-csv wrote it.
+
     \b
     Example:
+      moldau export marts.groups --to groups.csv --safe-csv
       moldau export marts.expiry_calendar --to calendar.csv --where "expires_at < '2026-10-01'"
     """
     from moldau.reading.export import export_table
 
-    count = export_table(settings.warehouse, table, target, where, at_ms)
+    count = export_table(settings.warehouse, table, target, where, at_ms, safe_csv)
     say(f"{count} rows written to {target}")

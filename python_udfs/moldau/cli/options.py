@@ -13,6 +13,7 @@ import click
 from moldau.cli.failures import works_on
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
+from moldau.reading.csv_rows import SAFE_CSV
 from moldau.settings import Settings, load_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -63,16 +64,31 @@ def require_folder(warehouse: Path) -> None:
         raise MoldauError(f"the warehouse must be a folder, and {warehouse} is a file")
 
 
-def format_option(command: Command) -> Command:
-    """Adds `--format`; the command receives `output_format`."""
-    return click.option(
+def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--format` and `--safe-csv`; the command receives `output_format`."""
+
+    @click.option(
         "--format",
         "output_format",
         type=click.Choice(["table", "json", "csv"]),
         default="table",
         show_default=True,
         help="How rows are written.",
-    )(command)
+    )
+    @click.option(
+        "--safe-csv",
+        is_flag=True,
+        help="CSV for a spreadsheet: texts that begin with =, +, -, @, tab or CR, which it would "
+        "take for formulas, have a ' before them.",
+    )
+    @functools.wraps(command)
+    def with_format(*arguments: Any, output_format: str, safe_csv: bool, **options: Any) -> Any:
+        if safe_csv and output_format == "json":
+            raise click.UsageError("--safe-csv is CSV, and --format says json")
+        written = SAFE_CSV if safe_csv else output_format
+        return command(*arguments, output_format=written, **options)
+
+    return with_format
 
 
 def cluster_option(command: Command) -> Command:

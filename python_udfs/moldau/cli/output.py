@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TextIO
 
 from moldau.cli.say import console, data_stream, hand_over, is_terminal, say
-from moldau.reading.values import csv_cell, plain, to_json, visible
+from moldau.reading.csv_rows import SAFE_CSV, CsvRows
+from moldau.reading.values import plain, to_json, visible
 
 TABLE_ROWS = 1_000
 _CELL_ON_TERMINAL = 60
@@ -16,7 +16,7 @@ _CELL_ELSEWHERE = 300
 
 
 def write_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], output_format: str) -> None:
-    """Write rows as `table`, `json` (one array of objects) or `csv` (with a header).
+    """Write rows as `table`, `json` (one array of objects) `csv` (with a header) or `safe-csv`.
 
     JSON and CSV are exact and stream. A table shows control characters as escapes, cuts long
     cells, and stops after 1,000 rows with a note on stderr.
@@ -24,8 +24,8 @@ def write_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], output_for
     match output_format:
         case "json":
             _write_json(columns, rows, data_stream())
-        case "csv":
-            _write_csv(columns, rows, data_stream())
+        case "csv" | "safe-csv":
+            _write_csv(columns, rows, CsvRows(data_stream(), output_format == SAFE_CSV))
         case _:
             _write_table(columns, rows)
 
@@ -38,10 +38,10 @@ def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: T
     stream.write("[]\n" if separator == "[\n" else "\n]\n")
 
 
-def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], to: CsvRows) -> None:
+    to.add(columns)
+    for row in rows:
+        to.add(row)
 
 
 def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -45,9 +45,9 @@ def status(settings: Settings, output_format: str) -> None:
     found = read_status(settings.warehouse)
     if output_format == "json":
         hand_over(to_json(vars(found) | {"warehouse": str(found.warehouse)}) + "\n")
-    elif output_format == "csv":
+    elif output_format != "table":
         columns = [*_TABLE_COLUMNS[:-1], "last_write_at_ms", "damage"]
-        write_rows(columns, [[row[c] for c in columns] for row in found.tables], "csv")
+        write_rows(columns, [[row[c] for c in columns] for row in found.tables], output_format)
     else:
         _write_words(found)
 

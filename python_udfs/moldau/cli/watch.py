@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,8 @@ from moldau.cli.deciding import clusters_option
 from moldau.cli.options import format_option, pass_settings
 from moldau.cli.say import data_stream, hand_over, say
 from moldau.instants import format_instant
-from moldau.reading.values import csv_cell, to_json
+from moldau.reading.csv_rows import SAFE_CSV, CsvRows
+from moldau.reading.values import to_json
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,17 +95,17 @@ class _Lines:
             case "json":
                 hand_over(to_json(row) + "\n")
                 data_stream().flush()
-            case "csv":
+            case "csv" | "safe-csv":
                 self._write_csv(row)
             case _:
                 say(_in_words(row))
 
     def _write_csv(self, row: dict[str, Any]) -> None:
-        writer = csv.writer(data_stream(), lineterminator="\n")
+        rows = CsvRows(data_stream(), self._format == SAFE_CSV)
         if not self._has_header:
-            writer.writerow(row)
+            rows.add(row)
             self._has_header = True
-        writer.writerow(csv_cell(value) for value in row.values())
+        rows.add(row.values())
         data_stream().flush()
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from moldau.errors import MoldauError
+from moldau.reading.csv_rows import CsvRows
 from moldau.reading.delta_types import literal
 from moldau.reading.query import Rows, run, table_relation, table_rows
-from moldau.reading.values import csv_cell, to_json
+from moldau.reading.values import to_json
 
 
 def export_table(
@@ -20,16 +20,19 @@ def export_table(
     target: Path,
     where: str | None = None,
     at_ms: int | None = None,
+    is_safe: bool = False,
 ) -> int:
     """Write a table's rows (those for which `where` holds) to `target`; returns their number.
 
     The ending says how: .csv, .json, .jsonl, .parquet. The file appears when it is complete,
-    and replaces one that was there. `at_ms`: the clock of a mart; None = now. MoldauError for
-    another ending or a folder that is missing.
+    and replaces one that was there. `at_ms`: the clock of a mart; None = now. `is_safe`: a
+    .csv for a spreadsheet. MoldauError for another ending or a folder that is missing.
     """
     ending = target.suffix.lower()
     if ending not in (".parquet", *_WRITERS):
         raise MoldauError(f"{target} must end in .csv, .json, .jsonl or .parquet")
+    if is_safe and ending != ".csv":
+        raise MoldauError(f"--safe-csv is CSV, and {target} does not end in .csv")
     if ending == ".parquet":
         _require_unicode(target)
     if not target.parent.is_dir():
@@ -39,7 +42,8 @@ def export_table(
         if ending == ".parquet":
             count = _to_parquet(warehouse, name, unfinished, where, at_ms)
         else:
-            count = _WRITERS[ending](table_rows(warehouse, name, where, at_ms=at_ms), unfinished)
+            write = _to_safe_csv if is_safe else _WRITERS[ending]
+            count = write(table_rows(warehouse, name, where, at_ms=at_ms), unfinished)
         os.replace(unfinished, target)
     except OSError as error:
         raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
@@ -66,14 +70,18 @@ def _to_parquet(
     return sum(row[0] for row in written.rows)
 
 
-def _to_csv(rows: Rows, path: Path) -> int:
+def _to_csv(rows: Rows, path: Path, is_safe: bool = False) -> int:
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(rows.columns)
+        lines = CsvRows(file, is_safe)
+        lines.add(rows.columns)
         for count, row in enumerate(rows.rows, start=1):  # noqa: B007
-            writer.writerow([csv_cell(value) for value in row])
+            lines.add(row)
     return count
+
+
+def _to_safe_csv(rows: Rows, path: Path) -> int:
+    return _to_csv(rows, path, is_safe=True)
 
 
 def _to_json(rows: Rows, path: Path) -> int:

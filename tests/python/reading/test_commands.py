@@ -143,6 +143,58 @@ def _read(path: Path) -> list[str]:
     return [row["group_id"] for row in rows]
 
 
+FORMULAS = [
+    "=1+1", "+cmd", "-2", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1",
+    "\uff1d1", "\uff0b1", "\uff0d1", "\uff20a", '"=1', "'=1", "\ufeff=1",
+]  # fmt: skip
+HARMLESS = ["a=1", "a;=1", "1-2", "_", "", "#1", "(=1)"]
+
+
+def test_a_csv_for_spreadsheets_holds_no_formula(
+    warehouse: Path, write: Write, tmp_path: Path
+) -> None:
+    """Only texts are data that somebody else chose: `-1` as a number stays one."""
+    names = [*FORMULAS, *HARMLESS]
+    rows = [
+        {"cluster_id": "c", "group_id": name, "partition_index": 0, "leader_epoch": -1}
+        for name in names
+    ]
+    write("state.group_offsets", *rows)
+    target = tmp_path / "safe.csv"
+    where = ("--warehouse", str(warehouse))
+    exported = run(export, "state.group_offsets", "--to", str(target), "--safe-csv", *where)
+    assert exported.exit_code == 0, exported.output
+    shown = run(show, "state.group_offsets", "--safe-csv", *where).stdout
+    query = """select *, '\\xF8'::blob as "=bytes", (-1.5)::decimal(3, 1) as n,
+        (-1)::double as d, [-1] as l
+        from state.group_offsets"""
+    asked = run(sql, "--engine", "duckdb", query, "--format", "csv", "--safe-csv", *where).stdout
+    safe = sorted(f"'{name}" if name in FORMULAS else name for name in names)
+    for text in (target.read_bytes().decode(), shown, asked):
+        found = list(csv.DictReader(io.StringIO(text, newline="")))
+        assert sorted(row["group_id"] for row in found) == safe
+        assert {row["leader_epoch"] for row in found} == {"-1"}
+        assert '"a;=1"' in text, "quoted, or a spreadsheet that splits at ; reads another cell"
+    assert {(row["'=bytes"], row["n"], row["d"], row["l"]) for row in found} == {
+        ("'+A==", "-1.5", "-1.0", "[-1]")
+    }
+    exact = run(show, "state.group_offsets", "--format", "csv", *where).stdout
+    read = csv.DictReader(io.StringIO(exact, newline=""))
+    assert sorted(row["group_id"] for row in read) == sorted(names)
+
+
+def test_only_csv_is_made_safe_for_spreadsheets(odd: Path, tmp_path: Path) -> None:
+    where = ("--warehouse", str(odd))
+    target = tmp_path / "x.json"
+    refused = run(export, "state.group_offsets", "--to", str(target), "--safe-csv", *where)
+    assert isinstance(refused.exception, MoldauError) and not target.exists()
+    both = run(show, "state.group_offsets", "--format", "json", "--safe-csv", *where)
+    assert both.exit_code == 2 and "--safe-csv is CSV" in both.output
+    assert "spreadsheet" in run(export, "--help").output
+    assert "spreadsheet" in run(show, "--help").output
+    assert run(status, "--safe-csv", *where).stdout.startswith('"table"')
+
+
 def test_an_export_to_another_ending_is_refused(odd: Path, tmp_path: Path) -> None:
     result = run(
         export, "state.group_offsets", "--to", str(tmp_path / "x.xls"), "--warehouse", str(odd)
