@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
-from moldau.cli.failures import speak_any_letter, tell, works_on
-from moldau.cli.say import say_what_libraries_say
+from moldau.cli.failures import keep_panic, speak_any_letter, tell, works_on, write_whole
+from moldau.cli.native import panics_go_to
+from moldau.cli.say import Data, say_what_libraries_say
 from moldau.domains import domains, kinds
 from moldau.errors import MoldauError
 
@@ -110,14 +111,16 @@ def moldau(context: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    write_whole()
     speak_any_letter()
     say_what_libraries_say()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    code = run(words)
-    try:
-        sys.stdout.flush()
-    except OSError as error:  # what cannot be written is told, too
-        code = max(code, tell(error, words))
+    with panics_go_to(keep_panic):
+        code = run(words)
+        try:
+            Data.flush()
+        except OSError as error:  # what cannot be written is told, too
+            code = max(code, tell(error, words))
     sys.exit(code)
 
 

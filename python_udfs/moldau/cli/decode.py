@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moldau.cli.say import hand_over, say
+from moldau.cli.say import Data, hand_over, say
 
 if TYPE_CHECKING:
     from moldau.loading.refusals import Refusal
@@ -47,7 +47,7 @@ def decode(file: Path) -> None:
     try:
         for record in decode_file(file, refuse, tally, unknown_topics):
             hand_over(to_json(record) + "\n")
-        sys.stdout.flush()
+        Data.flush()
     except BrokenPipeError:
         # the reader has seen enough (`| head`); Python must not flush into the closed pipe again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

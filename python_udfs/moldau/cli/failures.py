@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import re
 import select
@@ -18,9 +19,11 @@ from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
+from moldau.cli import full_disk
 from moldau.cli.say import say, say_lines
 from moldau.errors import MoldauError
 from moldau.plugins.masking import without
@@ -34,11 +37,10 @@ _secrets: ContextVar[Callable[[], Collection[str]] | None] = ContextVar("secrets
 _LETTERS = 1_000
 # what the operating system says of a person's file, folder or machine, not of moldau
 _OF_THE_MACHINE = {
-    errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.EMFILE,
-    errno.ENAMETOOLONG, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ENOTDIR, errno.EPERM,
+    errno.EACCES, errno.EIO, errno.EISDIR, errno.ELOOP, errno.EMFILE,
+    errno.ENAMETOOLONG, errno.ENFILE, errno.ENOMEM, errno.ENOTDIR, errno.EPERM,
     errno.EROFS, errno.ESTALE, errno.ETIMEDOUT,
 }  # fmt: skip
-_FULL = os.strerror(errno.ENOSPC)
 
 
 def works_on(warehouse: Path | None, secrets: Callable[[], Collection[str]] | None = None) -> None:
@@ -54,6 +56,8 @@ def tell(error: BaseException, arguments: Sequence[str]) -> int:
     """Say on stderr what went wrong with `moldau ARGUMENTS`; gives the exit code."""
     from moldau.warehouse.lock import WarehouseInUse
 
+    if full := full_disk.in_words(error, _warehouse.get(), arguments):
+        return _line(full, REFUSED)
     match error:
         case click.UsageError() if type(error).__name__ == "NoArgsIsHelpError":
             say_lines(error.format_message(), err=True)  # the help page, as it is
@@ -75,8 +79,6 @@ def tell(error: BaseException, arguments: Sequence[str]) -> int:
             return 0
         case OSError() if error.errno in _OF_THE_MACHINE:
             return _line(_of_the_machine(error), REFUSED)
-        case _ if _FULL in str(error):  # told by Spark or dbt
-            return _line(f"a disk is full: {_FULL} (warehouse {_warehouse.get()})", REFUSED)
         case _:
             return _internal(error, arguments)
 
@@ -120,12 +122,39 @@ def _internal(error: BaseException, arguments: Sequence[str]) -> int:
 def _is_kept(log: Path, stack: str, arguments: Sequence[str]) -> bool:
     if not log.parent.is_dir():
         return False
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    with contextlib.suppress(OSError), log.open("a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{at} moldau {visible(' '.join(arguments))}\n")
-        file.writelines(f"{visible(line)}\n" for line in [*stack.split("\n"), ""])
+    with contextlib.suppress(OSError):
+        _append(log, stack, arguments)
         return True
     return False
+
+
+def _append(log: Path, stack: str, arguments: Sequence[str]) -> None:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    with log.open("a", encoding="utf-8", errors="replace") as file:
+        file.write(f"{at} moldau {visible(' '.join(arguments))}\n")
+        file.writelines(f"{visible(line)}\n" for line in [*stack.split("\n"), ""])
+
+
+def keep_panic(said: str) -> bool:
+    """Into the log of the warehouse, unless the disk is full, which is told without it; False = it
+    is for stderr."""
+    warehouse = _warehouse.get()
+    if warehouse is None or not (log := warehouse / ERRORS).parent.is_dir():
+        return False
+    try:
+        _append(log, said, ["(a native library)"])
+    except OSError as error:
+        return full_disk.is_full(error)
+    return True
+
+
+def write_whole() -> None:
+    """Where Python does not buffer (PYTHONUNBUFFERED), a write of which a full disk took the
+    beginning passes for one that went well."""
+    raw: Any = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        whole = io.BufferedWriter(raw)
+        sys.stdout = io.TextIOWrapper(whole, sys.stdout.encoding, sys.stdout.errors)
 
 
 def speak_any_letter() -> None:

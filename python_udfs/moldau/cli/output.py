@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TextIO
+from typing import Any
 
-from moldau.cli.say import console, data_stream, hand_over, is_terminal, say
+from moldau.cli.say import Data, console, hand_over, is_terminal, say
 from moldau.reading.csv_rows import SAFE_CSV, CsvRows
 from moldau.reading.values import plain, to_json, visible
 
@@ -23,19 +23,19 @@ def write_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], output_for
     """
     match output_format:
         case "json":
-            _write_json(columns, rows, data_stream())
+            _write_json(columns, rows)
         case "csv" | "safe-csv":
-            _write_csv(columns, rows, CsvRows(data_stream(), output_format == SAFE_CSV))
+            _write_csv(columns, rows, CsvRows(Data, output_format == SAFE_CSV))
         case _:
             _write_table(columns, rows)
 
 
-def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     separator = "[\n"
     for row in rows:
-        stream.write(separator + to_json(dict(zip(columns, row, strict=True)), stream))
+        hand_over(separator + to_json(dict(zip(columns, row, strict=True))))
         separator = ",\n"
-    stream.write("[]\n" if separator == "[\n" else "\n]\n")
+    hand_over("[]\n" if separator == "[\n" else "\n]\n")
 
 
 def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], to: CsvRows) -> None:

@@ -7,9 +7,12 @@ handed over as it is.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -20,9 +23,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+STDOUT = "standard output"
+
+
 def say(line: str = "", *, err: bool = False) -> None:
-    """A line for people: a line break in it is an escape like all that does not print."""
-    click.echo(visible(line), err=err)
+    """A line for people: a line break in it is an escape like all that does not print.
+
+    To stderr as far as it can be written: nobody can be told that it cannot.
+    """
+    if err:
+        with contextlib.suppress(OSError):
+            click.echo(visible(line), err=True)
+    else:
+        with _named():
+            click.echo(visible(line))
 
 
 def say_lines(text: str, *, err: bool = False) -> None:
@@ -33,13 +47,38 @@ def say_lines(text: str, *, err: bool = False) -> None:
 
 def hand_over(text: str) -> None:
     """What programs read, as it is, unless it is a person who looks at it."""
-    lines = text.split("\n")
-    data_stream().write("\n".join(map(visible, lines)) if is_terminal() else text)
+    if is_terminal():
+        text = "\n".join(map(visible, text.split("\n")))
+    Data.write(text)
 
 
-def data_stream() -> TextIO:
-    """Where CSV goes, which is as it is everywhere."""
-    return sys.stdout
+class Data:
+    """Standard output for CSV, which is as it is everywhere."""
+
+    @staticmethod
+    def write(text: str) -> None:
+        with _named():
+            sys.stdout.write(text)
+
+    @staticmethod
+    def flush() -> None:
+        with _named():
+            sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _named() -> Iterator[None]:
+    """An error of writing says no more than its reason. What is left goes nowhere then: Python
+    would try once more as it ends."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        error.filename, error.filename2 = STDOUT, os.path.realpath("/proc/self/fd/1")
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise
 
 
 def is_terminal() -> bool:

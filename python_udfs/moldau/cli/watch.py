@@ -10,7 +10,7 @@ import click
 
 from moldau.cli.deciding import clusters_option
 from moldau.cli.options import format_option, pass_settings
-from moldau.cli.say import data_stream, hand_over, say
+from moldau.cli.say import Data, hand_over, say
 from moldau.instants import format_instant
 from moldau.reading.csv_rows import SAFE_CSV, CsvRows
 from moldau.reading.values import to_json
@@ -94,19 +94,19 @@ class _Lines:
         match self._format:
             case "json":
                 hand_over(to_json(row) + "\n")
-                data_stream().flush()
+                Data.flush()
             case "csv" | "safe-csv":
                 self._write_csv(row)
             case _:
                 say(_in_words(row))
 
     def _write_csv(self, row: dict[str, Any]) -> None:
-        rows = CsvRows(data_stream(), self._format == SAFE_CSV)
+        rows = CsvRows(Data, self._format == SAFE_CSV)
         if not self._has_header:
             rows.add(row)
             self._has_header = True
         rows.add(row.values())
-        data_stream().flush()
+        Data.flush()
 
 
 def _in_words(row: dict[str, Any]) -> str:

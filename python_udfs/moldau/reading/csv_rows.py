@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import Any, Protocol
 
 from moldau.reading.values import csv_cell
 
@@ -14,6 +14,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  #
 _PASSED_OVER = " \u00a0\u3000\ufeff'\""
 
 
+class Stream(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
 class CsvRows:
     """Writes to a stream; null is empty, lists and maps are JSON.
 
@@ -21,7 +25,7 @@ class CsvRows:
     cell is quoted, so that none is split. Numbers are none: `-1` stays what it is.
     """
 
-    def __init__(self, stream: TextIO, is_safe: bool = False) -> None:
+    def __init__(self, stream: Stream, is_safe: bool = False) -> None:
         self._is_safe = is_safe
         self._stream = stream
         # a lone \r is quoted only where it is part of a line's end

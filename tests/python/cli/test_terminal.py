@@ -279,5 +279,9 @@ def _prints(node: ast.AST) -> bool:
     return called in ("print", "pprint", "warnings.warn", "traceback.print_exc") or (
         called.startswith(("click.echo", "click.secho", "click.style", "click.progressbar"))
         or called.startswith(("sys.stdout.write", "sys.stderr.write"))
-        or any(ast.unparse(it) in ("sys.stdout", "sys.stderr") for it in node.args)
+        or (called != "getattr" and any(map(_is_stream, node.args)))
     )
+
+
+def _is_stream(node: ast.AST) -> bool:
+    return ast.unparse(node) in ("sys.stdout", "sys.stderr")
