@@ -136,4 +136,8 @@ def run(arguments: list[str], obj: Any = None) -> int:
         return int(finished.exit_code)
     except (Exception, KeyboardInterrupt) as error:
         return tell(error, arguments)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of a native library
+            raise
+        return tell(error, arguments)
     return code if isinstance(code, int) else 0

@@ -7,6 +7,7 @@ import base64
 import contextlib
 import html
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -321,3 +322,19 @@ def test_cycles_record_no_secret_of_a_webhook(
     message = json.loads(told[7])
     assert message["url"] == "https://***@h/p/***/c/g?sig=***"
     assert (message["Authorization"], message["X"], message["Y"]) == ("Basic ***", "***", "***")
+
+
+def test_what_is_printed_in_a_process_of_sparks_goes_to_its_log_without_secrets() -> None:
+    """Which is its standard error; several sets of plugins may come one after the other."""
+    program = """
+import os
+from moldau.plugins.printed import _printed_here, print_without
+print_without({"hunter2-hunter2"})
+print_without({"another-secret"})
+print("hunter2-hunter2", "another-secret", flush=True)
+os.write(2, b"as hunter2-hunter2\\n")
+_printed_here[0].settle(10)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, ""), told.stderr
+    assert sorted(told.stderr.splitlines()) == ["*** ***", "as ***"]
