@@ -1,4 +1,5 @@
-"""What plugins print: without their secrets in the log that it goes to."""
+"""What plugins print: without their secrets, and with escapes for what does not print, in the log
+that it goes to."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from threading import Lock, Thread
 
 from moldau.plugins.masking import without
 from moldau.plugins.registry import PluginSpec, public_options, secrets_of
+from moldau.reading.values import visible
 
 _PIECE = 32_768  # bytes of a line that does not end
 Secrets = Callable[[], Collection[str]]
@@ -71,8 +73,8 @@ class Printed:
     def _tell(self, said: bytes) -> None:
         if said:
             secrets = self._secrets()
-            lines = said.decode(errors="backslashreplace").splitlines(keepends=True)
-            told = "".join(str(without(secrets, line)) for line in lines)
+            lines = said.decode(errors="backslashreplace").split("\n")
+            told = "\n".join(visible(without(secrets, line) or "") for line in lines)
             with contextlib.suppress(OSError, ValueError):  # a full disk holds nothing up
                 self._write(told.encode())
 

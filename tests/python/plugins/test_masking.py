@@ -332,9 +332,9 @@ from moldau.plugins.printed import _printed_here, print_without
 print_without({"hunter2-hunter2"})
 print_without({"another-secret"})
 print("hunter2-hunter2", "another-secret", flush=True)
-os.write(2, b"as hunter2-hunter2\\n")
+os.write(2, b"\\x1b[31mas hunter2-hunter2\\n")
 _printed_here[0].settle(10)
 """
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (told.returncode, told.stdout) == (0, ""), told.stderr
-    assert sorted(told.stderr.splitlines()) == ["*** ***", "as ***"]
+    assert sorted(told.stderr.splitlines()) == ["*** ***", "\\x1b[31mas ***"]
