@@ -72,7 +72,7 @@ class Held:
             self.failed_calls += failed
         session.finished.clear()
         for note in session.notes:
-            click.echo(f"moldau: {note}", err=True)
+            say(f"moldau: {note}", err=True)
         session.notes.clear()
         for entry in session.set_aside:
             say(f"moldau: {in_words(entry)}", err=True)
