@@ -130,7 +130,7 @@ checkpoints_due as (
             as previous_downstream_offset,
         if(is_last, 'mm2', 'moldau') as emitted_by,
         log_offset,
-        not is_last or is_readable as is_readable,
+        true as is_readable,
         if(is_last, emitted_at_ms, stored_emitted_at_ms) as emitted_at_ms,
         changed_in_run_id,
         false as is_gone

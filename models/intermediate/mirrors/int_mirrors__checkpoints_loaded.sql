@@ -54,6 +54,7 @@ records_to_fold as (
 
 ),
 
+{# MirrorMaker passes by what it cannot read, and goes on from the checkpoint before #}
 latest as (
 
     select
@@ -65,25 +66,7 @@ latest as (
 
     from records_to_fold
 
-    where
-        group_id is not null
-        and topic_name is not null
-        and partition_index is not null
-
-),
-
-{# a value that cannot be read tells that there was a checkpoint, not which #}
-latest_read as (
-
-    select
-        *,
-        is_tombstone
-        or coalesce(upstream_offset >= 0 and downstream_offset >= 0, false)
-            as is_readable
-
-    from latest
-
-    where recency = 1
+    where decode_status in ('ok', 'ok_trailing', 'tombstone')
 
 ),
 
@@ -95,15 +78,16 @@ checkpoints_loaded as (
         topic_name as target_topic_name,
         partition_index,
         source_topic_name as topic_name,
-        if(is_readable, upstream_offset, null) as upstream_offset,
-        if(is_readable, downstream_offset, null) as downstream_offset,
+        upstream_offset,
+        downstream_offset,
         metadata,
         log_offset,
-        is_readable,
         recorded_at_ms as emitted_at_ms,
         fold_run_id as changed_in_run_id
 
-    from latest_read
+    from latest
+
+    where recency = 1
 
 )
 

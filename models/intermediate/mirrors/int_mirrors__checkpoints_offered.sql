@@ -107,6 +107,7 @@ checkpoints as (
         checkpoints.downstream_offset,
         coalesce(
             checkpoints.incarnation < partitions.incarnation
+            or checkpoints.downstream_offset < 0
             or checkpoints.downstream_offset > ended_before.log_end_offset,
             false
         ) as is_over

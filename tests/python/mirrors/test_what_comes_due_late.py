@@ -25,8 +25,8 @@ from spark_support import fold_records, fold_snapshots, fresh, parquet_of, rows
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 
-BEHIND, ENDED, UNREADABLE, MOVED = "behind", "ended", "unreadable", "moved"
-NAMES = (BEHIND, ENDED, UNREADABLE, MOVED)
+BEHIND, ENDED, NEGATIVE, MOVED = "behind", "ended", "negative", "moved"
+NAMES = (BEHIND, ENDED, NEGATIVE, MOVED)
 Row = tuple[Any, ...]
 Told = dict[str, dict[str, list[Row]]]  # step -> what -> rows
 STATE = {
@@ -80,12 +80,12 @@ def told(session: Session) -> Iterator[Told]:
             "translations": rows(
                 session,
                 "select flow, translated_offset, reason_code from decisions.offset_translations "
-                f"where {of_flows} order by 1",
+                f"where {of_flows} order by all",
             ),
             "writes": rows(
                 session,
                 "select flow, target_topic_name, to_offset from decisions.target_offset_writes "
-                f"where {of_flows} order by 1",
+                f"where {of_flows} order by all",
             ),
         }
 
@@ -98,13 +98,19 @@ def told(session: Session) -> Iterator[Told]:
         configured,
         {source(name): commit_records([CommitRecord("g", "t", 150, 5_000)]) for name in NAMES},
     )
-    mirror = source(UNREADABLE), target(UNREADABLE)
-    checkpoints = [CheckpointRecord("g", f"{source(UNREADABLE)}.t", 140, 201, 4_000)]
+    mirror = source(NEGATIVE), target(NEGATIVE)
+    checkpoints = [
+        CheckpointRecord("g", f"{source(NEGATIVE)}.t", 140, 201, 4_000),
+        CheckpointRecord("g", f"{source(NEGATIVE)}.unsynced", 140, 77, 4_000),
+    ]
     fold_checkpoints(configured, {mirror: checkpoints})
     translate("first")
     fold_syncs(configured, {(source(BEHIND), target(BEHIND)): [synced(1, 5, 5, "other")]})
     fold_ends(configured, [])
-    checkpoints.append(CheckpointRecord("g", f"{source(UNREADABLE)}.t", 145, -7, 4_500))
+    checkpoints += [
+        CheckpointRecord("g", f"{source(NEGATIVE)}.t", 145, -7, 4_500),
+        CheckpointRecord("g", f"{source(NEGATIVE)}.unsynced", 145, -7, 4_500),
+    ]
     fold_checkpoints(configured, {mirror: checkpoints})
     elsewhere = flow_settings(source(MOVED), "elsewhere", "full_history")
     configured = with_flows(session, flows | {MOVED: elsewhere})
@@ -123,11 +129,12 @@ def test_a_target_whose_end_is_not_known_any_more_ends_nowhere(told: Told) -> No
     assert (ENDED, 201, "EMIT_FIRST") in told["later"]["translations"]
 
 
-def test_a_checkpoint_that_is_none_is_not_offered(told: Told) -> None:
-    place = f"{source(UNREADABLE)}.t"
-    assert (UNREADABLE, place, 201) in told["first"]["writes"]
-    assert (UNREADABLE, 201, "HISTORY_UNREADABLE") in told["later"]["translations"]
-    assert UNREADABLE not in {flow for flow, *_ in told["later"]["writes"]}
+def test_a_negative_checkpoint_guards_nothing_and_is_not_offered(told: Told) -> None:
+    """MirrorMaker reads it as it is; Kafka's OffsetAndMetadata takes no such offset."""
+    assert (NEGATIVE, 201, "SKIP_REPEATED") in told["first"]["translations"]
+    assert (NEGATIVE, 201, "EMIT_ADVANCED") in told["later"]["translations"]
+    offered = [row[1:] for row in told["later"]["writes"] if row[0] == NEGATIVE]
+    assert offered == [(f"{source(NEGATIVE)}.t", 201)]
 
 
 def test_checkpoints_of_another_mirror_neither_guard_nor_lead_anywhere(told: Told) -> None:
