@@ -23,6 +23,9 @@ class Section(BaseModel):
     inherits_default: ClassVar[bool] = False
     """Entries of a section that are such have what the entry `default` says."""
 
+    accepted: ClassVar[frozenset[str]] = frozenset()
+    """Other keys that an entry may have: nothing is made of them."""
+
     @property
     def needs_spark(self) -> bool:
         """Whether it says something that DuckDB would read in another way."""

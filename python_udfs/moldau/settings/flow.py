@@ -6,15 +6,16 @@ import hashlib
 import json
 import re
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from moldau.settings.fields import Flag, Name, NotNegative, Section
+from moldau.settings.mirror_maker import NAMES, flow_properties
 from moldau.settings.rule_sets import RuleSet, default_rule_set
 
-_KEEPS_NAMES = "IdentityReplicationPolicy"
+_KEEPS_NAMES, _RENAMES = "IdentityReplicationPolicy", "DefaultReplicationPolicy"
 # what a regular expression of Java's has and Python's has not, each of which stands for something
 _JAVA_ALONE = re.compile(r"\\Q.*?(?:\\E|$)|\\[pP](?:\{\w+\}|\w)|\\[hHRXGz]", re.ASCII)
 # what Python's has and Java's has not
@@ -49,10 +50,9 @@ def _separates(text: str) -> str:
     return text
 
 
-def _is_policy(name: str) -> str:
-    if name.split(".")[-1] not in ("DefaultReplicationPolicy", _KEEPS_NAMES):
-        raise PydanticCustomError("policy", f"DefaultReplicationPolicy or {_KEEPS_NAMES}")
-    return name
+def _short(policy: str | None) -> str:
+    """The name of a class without its package: everybody has an identity policy of his own."""
+    return (policy or "").split(".")[-1]
 
 
 def _writes_syncs(is_enabled: bool) -> bool:
@@ -108,15 +108,42 @@ class FlowSettings(Section):
     sync_group_offsets_enabled: Flag | None = Field(
         default=None, alias="sync.group.offsets.enabled"
     )
-    replication_policy_class: Annotated[str, AfterValidator(_is_policy)] | None = Field(
-        default=None, alias="replication.policy.class"
-    )
+    topics_renamed: Flag | None = Field(default=None, alias="topics.renamed")
+    replication_policy_class: str | None = Field(default=None, alias="replication.policy.class")
     replication_policy_separator: Annotated[str, AfterValidator(_separates)] = Field(
         default=".", alias="replication.policy.separator"
     )
     internal_topic_separator_enabled: Flag = Field(
         default=True, alias="replication.policy.internal.topic.separator.enabled"
     )
+
+    accepted: ClassVar[frozenset[str]] = NAMES
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_mirror_maker_says_it(cls, content: Any) -> Any:
+        own = {field.alias or name for name, field in cls.model_fields.items()}
+        return flow_properties(content, own) if isinstance(content, dict) else content
+
+    @field_validator("replication_policy_class")
+    @classmethod
+    def _names_topics_in_a_known_way(cls, name: str | None, info: ValidationInfo) -> str | None:
+        """What a class of somebody's own does only its owner can say."""
+        is_renamed, known = info.data.get("topics_renamed"), _short(name)
+        if name is None or (known not in (_KEEPS_NAMES, _RENAMES) and is_renamed is not None):
+            return name
+        if known not in (_KEEPS_NAMES, _RENAMES):
+            raise PydanticCustomError(
+                "policy",
+                f"{_RENAMES} or {_KEEPS_NAMES}, or any other with `topics.renamed: false` if "
+                "topics keep their names on the target, `topics.renamed: true` if they get the "
+                "source's alias before them",
+            )
+        if is_renamed is (known == _KEEPS_NAMES):
+            raise PydanticCustomError(
+                "policy", f"another class, or `topics.renamed: {str(not is_renamed).lower()}`"
+            )
+        return name
 
     @model_validator(mode="after")
     def _goes_somewhere(self) -> FlowSettings:
@@ -128,6 +155,12 @@ class FlowSettings(Section):
     def needs_spark(self) -> bool:
         patterns = (self.topics, self.topics_exclude, self.groups, self.groups_exclude)
         return any(map(_UNLIKE_DUCKDBS.search, patterns))
+
+    @property
+    def keeps_topic_names(self) -> bool:
+        if self.topics_renamed is not None:
+            return not self.topics_renamed
+        return _short(self.replication_policy_class) == _KEEPS_NAMES
 
     def named_clusters(self) -> tuple[str, ...]:
         return (self.source, self.target)
@@ -152,7 +185,7 @@ class FlowSettings(Section):
             "syncs_cluster_id": self.source if in_source else self.target,
             "syncs_topic_name": within.join(("mm2-offset-syncs", other, "internal")),
             "checkpoints_topic_name": within.join((self.source, "checkpoints", "internal")),
-            "keeps_topic_names": (self.replication_policy_class or "").endswith(_KEEPS_NAMES),
+            "keeps_topic_names": self.keeps_topic_names,
             "clamp_first": self.clamp_first,
             "anchored": self.anchored,
             "is_exactly_once": self.exactly_once_source_support == "enabled",

@@ -10,13 +10,18 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 _SHOWN_LETTERS = 80
+_UNKNOWN = "extra_forbidden"
 
 
 def describe(error: ValidationError, model: type[BaseModel]) -> str:
-    """The first problem in full, with the number of the others."""
+    """The first problem in full, every key that is not known, and the number of the others."""
     problems = error.errors(include_url=False)
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return _describe(problems[0], model) + more
+    unknown = [problem for problem in problems if problem["type"] == _UNKNOWN]
+    others = [problem for problem in problems if problem["type"] != _UNKNOWN]
+    told = [_describe_unknown(unknown, model)] if unknown else []
+    if problems[0]["type"] != _UNKNOWN:
+        told = [_describe(others.pop(0)), *told]
+    return "; ".join(told) + (f" (and {len(others)} more)" if others else "")
 
 
 def suggestion(given: str, known: Iterable[str]) -> str:
@@ -25,17 +30,43 @@ def suggestion(given: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
-    steps = [str(step) for step in problem["loc"] if step != "[key]"]
-    path = ".".join(_printable(step) for step in steps)
+def _describe_unknown(problems: list[ErrorDetails], model: type[BaseModel]) -> str:
+    """Those of one mapping together, with the keys that it may have."""
+    places: dict[tuple[str, ...], list[ErrorDetails]] = {}
+    for problem in problems:
+        places.setdefault(tuple(_steps(problem)[:-1]), []).append(problem)
+    return "; ".join(_describe_place(list(at), found, model) for at, found in places.items())
+
+
+def _describe_place(at: list[str], problems: list[ErrorDetails], model: type[BaseModel]) -> str:
+    known, accepted = _keys_at(model, at)
+    told = []
+    for problem in problems:
+        name = _steps(problem)[-1]
+        value = shown(_without_texts(problem["input"], hides_all=True))
+        hint = suggestion(name, [*known, *accepted])
+        told.append((f"{_path([*at, name])} (value {value})", hint))
+    if len(told) == 1:
+        [(name, hint)] = told
+        return f"unknown key {name}; known here: {', '.join(known)}{hint}"
+    listed = ", ".join(name + hint.replace("; ", ", ", 1) for name, hint in told)
+    return f"unknown keys {listed}; known here: {', '.join(known)}"
+
+
+def _steps(problem: ErrorDetails) -> list[str]:
+    return [str(step) for step in problem["loc"] if step != "[key]"]
+
+
+def _path(steps: list[str]) -> str:
+    return ".".join(_printable(step) for step in steps)
+
+
+def _describe(problem: ErrorDetails) -> str:
+    steps = _steps(problem)
+    path = _path(steps)
     is_plugin = steps[-1:] == ["plugin"]
     value = shown(_without_texts(problem["input"], hides_all=is_plugin))
     match problem["type"]:
-        case "extra_forbidden":
-            value = shown(_without_texts(problem["input"], hides_all=True))
-            known = _keys_at(model, steps[:-1])
-            hint = suggestion(steps[-1], known)
-            return f"unknown key {path} (value {value}); known here: {', '.join(known)}{hint}"
         case "missing":
             return f"{path} is missing"
         case "local_retention":
@@ -89,11 +120,12 @@ def _printable(step: str) -> str:
     return step if step.isprintable() and step else repr(step)
 
 
-def _keys_at(model: Any, steps: list[str]) -> list[str]:
-    """Known keys of the mapping that lies at `steps` below `model`."""
+def _keys_at(model: Any, steps: list[str]) -> tuple[list[str], frozenset[str]]:
+    """Known keys of the mapping that lies at `steps` below `model`, and those that it accepts."""
     for step in steps:
         model = _below(model, step)
-    return sorted(field.alias or name for name, field in model.model_fields.items())
+    known = sorted(field.alias or name for name, field in model.model_fields.items())
+    return known, getattr(model, "accepted", frozenset())
 
 
 def _below(model: Any, step: str) -> Any:
