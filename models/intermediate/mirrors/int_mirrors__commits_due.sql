@@ -28,7 +28,17 @@ commits as (
 
 decided as (
 
-    select * from {{ ref('stg_decisions__offset_translations') }}
+    select
+        *,
+        reason_code in (
+            'GROUP_FILTERED',
+            'TOPIC_FILTERED',
+            'NO_COMMIT',
+            'HISTORY_UNREADABLE',
+            'SYNCS_NOT_CAUGHT_UP'
+        ) as is_refused
+
+    from {{ ref('stg_decisions__offset_translations') }}
 
 ),
 
@@ -122,6 +132,23 @@ commits_joined as (
             commits.is_topic_filtered
             and decided.reason_code not in ('GROUP_FILTERED', 'TOPIC_FILTERED')
         )
+        {# an id that became known says something else of the commit than was known of it #}
+        or coalesce(
+            flows.knows_incarnations
+            and case commits.committed_topic
+                when 'same'
+                    then decided.reason_code in ('COMMIT_FROM_OLD_INCARNATION', 'NO_SYNC')
+                when 'earlier'
+                    then
+                        decided.reason_code <> 'COMMIT_FROM_OLD_INCARNATION'
+                        and not decided.is_refused
+                when 'later' then decided.reason_code <> 'NO_SYNC' and not decided.is_refused
+                else
+                    decided.reason_code = 'COMMIT_FROM_OLD_INCARNATION'
+                    and changed.flow is not null
+            end,
+            false
+        )
         {# what is missing may be of any partition, and an end is known no longer #}
         or decided.reason_code = 'SYNCS_NOT_CAUGHT_UP'
         or (
@@ -191,6 +218,7 @@ commits_due as (
         committed_offset,
         metadata,
         commit_at_ms,
+        committed_topic,
         is_group_filtered,
         is_topic_filtered,
         false as is_gone
@@ -211,6 +239,7 @@ commits_due as (
         upstream_offset as committed_offset,
         metadata,
         commit_at_ms,
+        cast(null as string) as committed_topic,
         true as is_group_filtered,
         true as is_topic_filtered,
         true as is_gone

@@ -14,6 +14,18 @@ group_offsets as (
 
 ),
 
+topics_synced as (
+
+    select * from {{ ref('int_mirrors__topics_synced') }}
+
+),
+
+topics_ordered as (
+
+    select * from {{ ref('int_mirrors__source_topics_known') }}
+
+),
+
 {# mirrored topics that have their first name again on the target, of which several may
    come to have the same #}
 topics_at_home as (
@@ -73,6 +85,7 @@ commits as (
         ) as committed_offset,
         coalesce(group_offsets.metadata, '') as metadata,
         group_offsets.commit_at_ms,
+        group_offsets.topic_id,
         not group_offsets.group_id rlike flows.groups_pattern
         or coalesce(
             group_offsets.group_id rlike flows.groups_excluded_pattern, false
@@ -102,6 +115,17 @@ commits_found as (
         commits.committed_offset,
         commits.metadata,
         commits.commit_at_ms,
+        case
+            when commits.topic_id is null or synced.topic_id is null then null
+            when commits.topic_id = synced.topic_id then 'same'
+            when
+                coalesce(
+                    topics.topic_number > synced.topic_number,
+                    commits.commit_at_ms > synced.known_until_ms
+                )
+                then 'later'
+            else 'earlier'
+        end as committed_topic,
         commits.is_group_filtered,
         commits.is_topic_filtered
         or coalesce(
@@ -112,6 +136,18 @@ commits_found as (
     from commits
 
     left join nearest_at_home using (flow, target_topic_name, partition_index)
+
+    left join topics_synced as synced
+        on
+            commits.flow = synced.flow
+            and commits.topic_name = synced.topic_name
+            and commits.partition_index = synced.partition_index
+
+    left join topics_ordered as topics
+        on
+            commits.cluster_id = topics.cluster_id
+            and commits.topic_name = topics.topic_name
+            and commits.topic_id = topics.topic_id
 
 )
 

@@ -90,9 +90,13 @@ commits_joined as (
             when not checkpoints.is_readable then 'HISTORY_UNREADABLE'
             when flows_behind.flow is not null then 'SYNCS_NOT_CAUGHT_UP'
             when translated.translated_offset is null then 'NO_SYNC'
+            when flows.knows_incarnations and commits.committed_topic = 'later' then 'NO_SYNC'
             when
                 flows.knows_incarnations
-                and commits.commit_at_ms < translated.commits_valid_from_ms
+                and coalesce(
+                    commits.committed_topic = 'earlier',
+                    commits.commit_at_ms < translated.commits_valid_from_ms
+                )
                 then 'COMMIT_FROM_OLD_INCARNATION'
             when translated.translated_offset < 0 then 'BEFORE_FIRST_SYNC'
             when
@@ -158,7 +162,7 @@ reasons_found as (
             as is_emitted,
         coalesce(
             refusal_code in (
-                'SYNCS_NOT_CAUGHT_UP', 'COMMIT_FROM_OLD_INCARNATION'
+                'SYNCS_NOT_CAUGHT_UP', 'NO_SYNC', 'COMMIT_FROM_OLD_INCARNATION'
             ),
             false
         ) as is_unproven

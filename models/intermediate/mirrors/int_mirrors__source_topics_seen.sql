@@ -18,6 +18,22 @@ snapshots as (
 
 ),
 
+loaded_commits as (
+
+    select * from {{ ref('stg_run__records') }}
+
+    where record_type = 1
+
+),
+
+commits as (
+
+    select * from {{ ref('stg_decoded__group_records') }}
+
+    where record_type = 1
+
+),
+
 flows as (
 
     select * from {{ ref('int_mirrors__flows_configured') }}
@@ -32,8 +48,8 @@ sightings as (
         topic_id,
         first_seen_at_ms,
         last_seen_at_ms,
-        first_seen_at_ms as stored_first_seen_at_ms,
-        last_seen_at_ms as stored_last_seen_at_ms
+        first_committed_at_ms,
+        true as is_stored
 
     from stored
 
@@ -45,12 +61,27 @@ sightings as (
         loaded.topic_id,
         loaded.taken_at_ms as first_seen_at_ms,
         loaded.taken_at_ms as last_seen_at_ms,
-        null as stored_first_seen_at_ms,
-        null as stored_last_seen_at_ms
+        null as first_committed_at_ms,
+        false as is_stored
 
     from loaded
 
     left semi join flows on loaded.cluster_id = flows.source_cluster_id
+
+    union all
+
+    select
+        loaded_commits.cluster_id,
+        loaded_commits.committed_topic_name as topic_name,
+        loaded_commits.topic_id,
+        null as first_seen_at_ms,
+        null as last_seen_at_ms,
+        loaded_commits.commit_at_ms as first_committed_at_ms,
+        false as is_stored
+
+    from loaded_commits
+
+    left semi join flows on loaded_commits.cluster_id = flows.source_cluster_id
 
     union all
 
@@ -61,14 +92,32 @@ sightings as (
         snapshots.topic_id,
         snapshots.taken_at_ms as first_seen_at_ms,
         snapshots.taken_at_ms as last_seen_at_ms,
-        null as stored_first_seen_at_ms,
-        null as stored_last_seen_at_ms
+        null as first_committed_at_ms,
+        false as is_stored
 
     from snapshots
 
     left semi join flows
         on
             snapshots.cluster_id = flows.source_cluster_id
+            and flows.is_refolded
+
+    union all
+
+    select
+        commits.cluster_id,
+        commits.committed_topic_name as topic_name,
+        commits.topic_id,
+        null as first_seen_at_ms,
+        null as last_seen_at_ms,
+        commits.commit_at_ms as first_committed_at_ms,
+        false as is_stored
+
+    from commits
+
+    left semi join flows
+        on
+            commits.cluster_id = flows.source_cluster_id
             and flows.is_refolded
 
 ),
@@ -81,8 +130,10 @@ source_topics_seen as (
         topic_id,
         min(first_seen_at_ms) as first_seen_at_ms,
         max(last_seen_at_ms) as last_seen_at_ms,
-        min(stored_first_seen_at_ms) as stored_first_seen_at_ms,
-        max(stored_last_seen_at_ms) as stored_last_seen_at_ms
+        min(first_committed_at_ms) as first_committed_at_ms,
+        min(first_seen_at_ms) filter (where is_stored) as stored_first_seen_at_ms,
+        max(last_seen_at_ms) filter (where is_stored) as stored_last_seen_at_ms,
+        min(first_committed_at_ms) filter (where is_stored) as stored_first_committed_at_ms
 
     from sightings
 

@@ -56,7 +56,7 @@ topics_recreated as (
 
     select * from {{ ref('int_mirrors__topics_recreated') }}
 
-    where is_new
+    where is_new or is_over
 
 ),
 
@@ -98,7 +98,7 @@ partitions_loaded as (
 ),
 
 {# what comes before the last sync that was folded is read again from the first #}
-sync_partitions_due as (
+reasons_found as (
 
     select
         loaded.flow,
@@ -126,6 +126,19 @@ sync_partitions_due as (
 
     union all
 
+    {# what such a flow had before may have no sync any more #}
+    select
+        partitions.flow,
+        partitions.topic_name,
+        partitions.partition_index,
+        true as is_refolded
+
+    from partitions
+
+    left semi join flows_to_refold using (flow)
+
+    union all
+
     select
         flow,
         topic_name,
@@ -133,6 +146,23 @@ sync_partitions_due as (
         true as is_refolded
 
     from partitions_recreated
+
+),
+
+sync_partitions_due as (
+
+    select
+        flow,
+        topic_name,
+        partition_index,
+        max(is_refolded) as is_refolded
+
+    from reasons_found
+
+    group by
+        flow,
+        topic_name,
+        partition_index
 
 )
 

@@ -35,7 +35,8 @@ topics_recreated as (
     select
         flow,
         topic_name,
-        collect_list(struct(recreated_at_ms, last_seen_before_at_ms)) as recreations
+        collect_list(struct(recreated_at_ms, last_seen_before_at_ms)) filter (where not is_over)
+            as recreations
 
     from {{ ref('int_mirrors__topics_recreated') }}
 

@@ -1,8 +1,20 @@
 with
 
-topics_seen as (
+topics_ordered as (
 
-    select * from {{ ref('int_mirrors__source_topics_seen') }}
+    select
+        *,
+        false as is_stored
+
+    from {{ ref('int_mirrors__source_topics_ordered') }}
+
+    union all
+
+    select
+        *,
+        true as is_stored
+
+    from {{ ref('int_mirrors__source_topics_known') }}
 
 ),
 
@@ -12,19 +24,28 @@ flows as (
 
 ),
 
-topics_ordered as (
+{# a snapshot that shows the old id behind the first sight of the new one is of a broker that did
+   not know yet: then nothing tells when the old topic went #}
+recreations as (
 
     select
-        *,
-        lag(last_seen_at_ms) over in_order as previous_last_seen_at_ms,
-        lag(stored_last_seen_at_ms) over in_order as stored_previous_last_seen_at_ms
+        cluster_id,
+        topic_name,
+        topic_id,
+        is_stored,
+        known_since_ms as recreated_at_ms,
+        least(
+            if(
+                previous_known_until_ms < known_since_ms,
+                previous_known_until_ms,
+                previous_known_since_ms
+            ),
+            known_since_ms - 1
+        ) as last_seen_before_at_ms
 
-    from topics_seen
+    from topics_ordered
 
-    window in_order as (
-        partition by cluster_id, topic_name
-        order by first_seen_at_ms, topic_id
-    )
+    where topic_number > 1
 
 ),
 
@@ -32,19 +53,23 @@ topics_recreated as (
 
     select
         flows.flow,
-        topics.topic_name,
-        topics.first_seen_at_ms as recreated_at_ms,
-        least(topics.previous_last_seen_at_ms, topics.first_seen_at_ms - 1)
-            as last_seen_before_at_ms,
-        not topics.first_seen_at_ms <=> topics.stored_first_seen_at_ms
-        or not topics.previous_last_seen_at_ms <=> topics.stored_previous_last_seen_at_ms
-            as is_new
+        recreations.topic_name,
+        recreations.topic_id,
+        recreations.recreated_at_ms,
+        recreations.last_seen_before_at_ms,
+        not max(recreations.is_stored) as is_new,
+        min(recreations.is_stored) as is_over
 
-    from topics_ordered as topics
+    from recreations
 
-    inner join flows on topics.cluster_id = flows.source_cluster_id
+    inner join flows on recreations.cluster_id = flows.source_cluster_id
 
-    where topics.previous_last_seen_at_ms is not null
+    group by
+        flows.flow,
+        recreations.topic_name,
+        recreations.topic_id,
+        recreations.recreated_at_ms,
+        recreations.last_seen_before_at_ms
 
 )
 

@@ -14,6 +14,7 @@ renamed as (
         topic_id,
         first_seen_at_ms,
         last_seen_at_ms,
+        first_committed_at_ms,
         changed_in_run_id
 
     from source_topics

@@ -152,12 +152,10 @@ def next_change(found: TranslationExplanation) -> str:
             end = found.last_start["syncs_end_offset"] if found.last_start else "its end"
             return f"{_syncs_topic(found)} loaded up to offset {end}"
         case "NO_SYNC":
-            return f"a sync of {_here(found)} in {_syncs_topic(found)}"
+            anew = " as it was created anew: the syncs are of before" if found.partition else ""
+            return f"a sync of {_here(found)} in {_syncs_topic(found)}{anew}"
         case "COMMIT_FROM_OLD_INCARNATION":
-            column = found.as_counted("commits_valid_from_ms")
-            since = found.partition[column] if found.partition else None
-            after = f" at {format_instant(since)} or later" if since is not None else ""
-            return f"a commit of the group{after}"
+            return _commit_on_the_new_topic(found)
         case "BEFORE_FIRST_SYNC":
             return _before_first_sync(found)
         case "WOULD_EXCEED_TARGET_END":
@@ -173,6 +171,15 @@ def next_change(found: TranslationExplanation) -> str:
             )
     held = row["translated_offset"]
     return f"{_greater(found, held)}; or a commit of the group before {committed}"
+
+
+def _commit_on_the_new_topic(found: TranslationExplanation) -> str:
+    """By the time of the commit, or else by its topic id."""
+    column = found.as_counted("commits_valid_from_ms")
+    since = found.partition[column] if found.partition else None
+    if since is None or (found.decision["commit_at_ms"] or 0) >= since:
+        return f"a commit of the group on {_here(found)} as it was created anew"
+    return f"a commit of the group at {format_instant(since)} or later"
 
 
 def _greater(found: TranslationExplanation, than: int) -> str:

@@ -37,6 +37,7 @@ _COMMIT = {
     "committed_offset": "bigint",
     "metadata": "string",
     "commit_at_ms": "bigint",
+    "topic_id": "string",
     "changed_in_run_id": "string",
 }
 
@@ -133,6 +134,7 @@ def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> li
             "committed_offset": probe.offset,
             "metadata": None,
             "commit_at_ms": at_ms,
+            "topic_id": None,
             "changed_in_run_id": "~",
         }
         for cluster in sorted({flow["source_cluster_id"] for flow in flows})

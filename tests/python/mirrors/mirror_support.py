@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import struct
 import tempfile
@@ -33,13 +34,14 @@ class SyncRecord:
 
 @dataclass(frozen=True)
 class CommitRecord:
-    """`offset` None: the group's offset is removed."""
+    """`offset` None: the group's offset is removed. `topic_id` None: a value before v4."""
 
     group: str
     topic: str
     offset: int | None
     at_ms: int
     partition: int = 0
+    topic_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,11 @@ def _commit_key(one: CommitRecord) -> bytes | None:
 def _commit_value(one: CommitRecord) -> bytes | None:
     if one.offset is None:
         return None
-    return encode_value(FAMILY, 1, 3, {"offset": one.offset, "commitTimestamp": one.at_ms})
+    value: dict[str, Any] = {"offset": one.offset, "commitTimestamp": one.at_ms}
+    if one.topic_id is None:
+        return encode_value(FAMILY, 1, 3, value)
+    topic_id = base64.urlsafe_b64decode(one.topic_id + "==")
+    return encode_value(FAMILY, 1, 4, value | {"topicId": topic_id})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ version in the value's header it reads the first; the specification has it passe
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -79,10 +79,14 @@ def readable() -> dict[str, tuple[Form, Row]]:
     }
 
 
-def told_of(session: Session, target: str) -> Told:
-    """What stands after three loads: good records, those of other forms, and some good again."""
+def told_of(
+    session: Session, target: str, engine: Callable[[Session], Session] = lambda session: session
+) -> Told:
+    """What stands after three loads: good records, those of other forms, and some good again.
 
-    def bring(forms: Iterable[Form], first: int) -> None:
+    `engine`: what the second of them is folded by."""
+
+    def bring(session: Session, forms: Iterable[Form], first: int) -> None:
         numbered = [(at, 1_000 + at, *form) for at, form in enumerate(forms, first)]
         topic = f"{SOURCE}.checkpoints.internal"
         table = decoded_records(families.CHECKPOINTS, target, topic, numbered)
@@ -94,9 +98,9 @@ def told_of(session: Session, target: str) -> Told:
     behind = values() | keys() | {group: form for group, (form, _) in readable().items()}
     commits = [CommitRecord(group, "t", 250, 900) for group in (*behind, *alone, *again)]
     fold_records(session, {SOURCE: commit_records(commits)})
-    bring([*map(record, [*behind, *again]), *again.values()], 0)
-    bring([*behind.values(), *alone.values()], 1_000)
-    bring([record(group, (240, 150)) for group in again], 2_000)
+    bring(session, [*map(record, [*behind, *again]), *again.values()], 0)
+    bring(engine(fresh(session)), [*behind.values(), *alone.values()], 1_000)
+    bring(fresh(session), [record(group, (240, 150)) for group in again], 2_000)
     decide(fresh(session), "translate", [target], 5_000, is_dry_run=False)
     return {
         "guards": keyed(

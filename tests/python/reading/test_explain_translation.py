@@ -172,12 +172,31 @@ def test_each_refusal_says_what_would_change_it(
     write("decisions.offset_translations", refused(reason))
     write("state.mirror_task_starts", {"flow": "east-to-west", "syncs_end_offset": 11})
     partition = {"old_head": 90, "tail": 10, "caught_up_offset": 100, "commits_valid_from_ms": NOON}
-    write("state.mirrored_partitions", PLACE | partition)
+    if reason != "NO_SYNC":
+        write("state.mirrored_partitions", PLACE | partition)
     write(
         "state.partition_states",
         {"cluster_id": "west", "topic_name": "east.orders", "is_leader": True,
          "log_end_offset": 77},
     )  # fmt: skip
+    assert next_of(warehouse) == told
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("NO_SYNC", "a sync of orders-0 in mm2-offset-syncs.west.internal of east as it was "
+         "created anew: the syncs are of before"),
+        ("COMMIT_FROM_OLD_INCARNATION", "a commit of the group on orders-0 as it was created anew"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("since", [None, NOON - 60_000])
+def test_a_commit_that_its_id_refuses_says_so(
+    write: Write, syncs: None, warehouse: Path, reason: str, told: str, since: int | None
+) -> None:
+    """It is not older than the syncs: only its topic id can tell."""
+    write("decisions.offset_translations", refused(reason) | {"commit_at_ms": NOON})
+    write("state.mirrored_partitions", PLACE | {"commits_valid_from_ms": since})
     assert next_of(warehouse) == told
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars
+import pyarrow
 import pytest
 from deltalake import DeltaTable
 from growing_support import unpack, with_contracts
@@ -21,6 +22,7 @@ from moldau.sessions.rows import append_row
 from moldau.sessions.run import Run, row_of
 from moldau.settings import load_settings
 from moldau.warehouse import create as creating
+from moldau.warehouse.append import append
 from moldau.warehouse.contracts import Column, Table, tables
 from moldau.warehouse.create import check, create, is_initialised
 from moldau.warehouse.damage import find_damage
@@ -130,6 +132,28 @@ def test_columns_and_checks_follow_the_contracts(
     assert metadata.description == "Another table."
     read = polars.scan_delta(str(warehouse.joinpath(*table.full_name.split(".")))).collect()
     assert read["required"].to_list() == [None] * with_row
+
+
+def test_ids_that_commits_show_come_to_a_warehouse_of_number_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its ids are of snapshots, all of them."""
+    table, added = tables()["state.source_topics"], "first_committed_at_ms"
+    columns = [column for column in table.columns if column.name != added]
+    of_2 = tuple(dataclasses.replace(column, is_nullable=False) for column in columns)
+    with monkeypatch.context() as patch:
+        with_contracts(patch, dataclasses.replace(table, columns=of_2))
+        create(warehouse := tmp_path / "warehouse")
+    row = {column.name: 5 if column.data_type == "bigint" else "x" for column in columns}
+    append(warehouse, table.full_name, [pyarrow.RecordBatch.from_pylist([row])])
+    as_of_before(warehouse)
+    create(warehouse)
+    found = fields(warehouse, table.full_name)
+    assert [name for name in found if found[name]["nullable"]] == [
+        "first_seen_at_ms", "last_seen_at_ms", added
+    ]  # fmt: skip
+    rows = Tables(warehouse, [table.full_name]).ask(f"select * from {table.full_name}")
+    assert rows == [row | {added: None}]
 
 
 def test_what_rows_of_before_break_is_refused(

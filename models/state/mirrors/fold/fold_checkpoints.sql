@@ -1,5 +1,11 @@
 {{ config(
-    tags=['fold_offset_syncs', 'fold_checkpoints'],
+    tags=[
+        'fold_offset_syncs',
+        'fold_checkpoints',
+        'fold_partition_states',
+        'fold_consumer_offsets'
+    ],
+    meta={'for_each': 'flows'},
     into='state.checkpoints',
     works_on='int_mirrors__checkpoints_due',
     unique_key=['flow', 'group_id', 'target_topic_name', 'partition_index'],

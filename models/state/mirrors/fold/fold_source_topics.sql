@@ -1,9 +1,12 @@
 {{ config(
-    tags='fold_partition_states',
+    tags=['fold_partition_states', 'fold_consumer_offsets'],
     meta={'for_each': 'flows'},
     into='state.source_topics',
+    skips_no_rows=true,
     unique_key=['cluster_id', 'topic_name', 'topic_id'],
-    matched_condition=differs(['first_seen_at_ms', 'last_seen_at_ms'])
+    matched_condition=differs([
+        'first_seen_at_ms', 'last_seen_at_ms', 'first_committed_at_ms'
+    ])
 ) }}
 
 -- depends_on: {{ ref('fold_mirrored_partitions') }}
@@ -30,6 +33,7 @@ topics_changed as (
         topics_seen.topic_id,
         topics_seen.first_seen_at_ms,
         topics_seen.last_seen_at_ms,
+        topics_seen.first_committed_at_ms,
         parameters.run_id as changed_in_run_id
 
     from topics_seen
@@ -39,6 +43,8 @@ topics_changed as (
     where
         not topics_seen.first_seen_at_ms <=> topics_seen.stored_first_seen_at_ms
         or not topics_seen.last_seen_at_ms <=> topics_seen.stored_last_seen_at_ms
+        or not topics_seen.first_committed_at_ms
+        <=> topics_seen.stored_first_committed_at_ms
 
 )
 
