@@ -26,6 +26,11 @@ class Section(BaseModel):
     accepted: ClassVar[frozenset[str]] = frozenset()
     """Other keys that an entry may have: nothing is made of them."""
 
+    @classmethod
+    def entries(cls, content: Any) -> Any:
+        """The entries of a section that are such, by name, of what is written there."""
+        return nothing_is_empty(content)
+
     @property
     def needs_spark(self) -> bool:
         """Whether it says something that DuckDB would read in another way."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from moldau.settings.fields import Flag, Name, NotNegative, Section
-from moldau.settings.mirror_maker import NAMES, flow_properties
+from moldau.settings.mirror_maker import NAMES, flow_properties, properties_of_all
 from moldau.settings.rule_sets import RuleSet, default_rule_set
 
 _KEEPS_NAMES, _RENAMES = "IdentityReplicationPolicy", "DefaultReplicationPolicy"
@@ -119,11 +119,21 @@ class FlowSettings(Section):
 
     accepted: ClassVar[frozenset[str]] = NAMES
 
+    @classmethod
+    def _own(cls) -> set[str]:
+        return {field.alias or name for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def entries(cls, content: Any) -> Any:
+        """What stands among the flows is of all of them, as in MirrorMaker's own file."""
+        return (
+            properties_of_all(content, cls._own()) if isinstance(content, dict) else content or {}
+        )
+
     @model_validator(mode="before")
     @classmethod
     def _as_mirror_maker_says_it(cls, content: Any) -> Any:
-        own = {field.alias or name for name, field in cls.model_fields.items()}
-        return flow_properties(content, own) if isinstance(content, dict) else content
+        return flow_properties(content, cls._own()) if isinstance(content, dict) else content
 
     @field_validator("replication_policy_class")
     @classmethod

@@ -50,7 +50,8 @@ _SECTIONS = {name: model() for one in domains() for name, model in one.sections.
 
 def _whole() -> type[_Shared]:
     def entries(model: Any) -> Any:
-        return Annotated[dict[Name, model], _Empty], Field(default_factory=dict)
+        read = BeforeValidator(model.entries)
+        return Annotated[dict[Name, model], read], Field(default_factory=dict)
 
     fields: dict[str, Any] = {name: entries(model) for name, model in _SECTIONS.items()}
     return create_model("_File", __base__=_Shared, **fields)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from moldau.settings.mirror_maker_names import OF_CLIENTS, OF_CONNECTORS, OF_WORKERS
 
 NAMES = OF_CONNECTORS | OF_WORKERS | OF_CLIENTS
@@ -43,6 +45,25 @@ def flow_properties(told: dict[Any, Any], own: Collection[str]) -> dict[Any, Any
         elif places.get(name, len(prefixes) * 2) > place:
             found[name], places[name] = value, place
     return found
+
+
+def properties_of_all(told: dict[Any, Any], own: Collection[str]) -> dict[Any, Any]:
+    """The flows among `told`, each with the properties that stand beside them."""
+    flows = {name: flow for name, flow in told.items() if isinstance(flow, dict)}
+    aliases = {alias for flow in (told, *flows.values()) for alias in _aliases(flow)}
+    shared = {
+        key: value
+        for key, value in told.items()
+        if key not in flows
+        and value is not None
+        and (key in own or is_mirror_makers(str(key), own, aliases))
+    }
+    if shared and not flows:
+        raise PydanticCustomError(
+            "flows", "flows by their names, each with its `source` and `target`"
+        )
+    others = {key: value for key, value in told.items() if key not in shared}
+    return others | {name: shared | flow for name, flow in flows.items()}
 
 
 def _own_name(key: str, prefixes: tuple[str, ...], own: Collection[str]) -> tuple[int, str | None]:

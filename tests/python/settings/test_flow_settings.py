@@ -112,6 +112,38 @@ def test_what_matters_is_taken_however_it_is_said(
     assert load(tmp_path, FLOW | said) == load(tmp_path, FLOW | meant)
 
 
+def test_a_block_among_the_flows_is_of_all_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "moldau.yml"
+    back = {"source": "west", "target": "east", "topics": "own.*"}
+    shared = PASTED | {"topics": "all.*", "east->west.groups": "g.*"}
+    file.write_text(yaml.safe_dump({"flows": shared | {"f": FLOW, "back": back}}))
+    found = load_settings(file, None).sections["flows"]
+    assert found["f"] == load(tmp_path, FLOW | {"topics": "all.*", "groups": "g.*"})
+    never = {"topics": PASTED["west->east.topics"]}
+    assert found["back"] == load(tmp_path, back | never)
+
+
+@pytest.mark.parametrize(
+    ("flows", "told"),
+    [
+        (PASTED, "allowed is flows by their names, each with its `source` and `target`"),
+        ({"f": FLOW, "topcs": "a"}, "flows.topcs: 'a' is not allowed; allowed is a mapping"),
+        ({"f": 5}, "flows.f: 5 is not allowed; allowed is a mapping"),
+        ({"f": None}, "flows.f.source is missing"),
+        ("text", "flows: 'text' is not allowed"),
+    ],
+)
+def test_what_stands_among_the_flows_and_is_none_is_refused(
+    tmp_path: Path, flows: Any, told: str
+) -> None:
+    file = tmp_path / "moldau.yml"
+    file.write_text(yaml.safe_dump({"flows": flows}))
+    with pytest.raises(MoldauError) as caught:
+        load_settings(file, None)
+    assert told in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
 def test_all_keys_that_nobody_has_are_told_at_once(tmp_path: Path) -> None:
     wrong = {
         "topcs": "a", "refresh.topics.enabld": True, "east.bootstrap.server": "b",
