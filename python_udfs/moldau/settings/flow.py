@@ -126,9 +126,9 @@ class FlowSettings(Section):
     @classmethod
     def entries(cls, content: Any) -> Any:
         """What stands among the flows is of all of them, as in MirrorMaker's own file."""
-        return (
-            properties_of_all(content, cls._own()) if isinstance(content, dict) else content or {}
-        )
+        if isinstance(content, dict):
+            return properties_of_all(content, cls._own())
+        return super().entries(content)
 
     @model_validator(mode="before")
     @classmethod
