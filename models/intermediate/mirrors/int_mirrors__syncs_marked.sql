@@ -131,8 +131,7 @@ syncs_ordered as (
 
 ),
 
-{# Of a topic that was created anew is what was recorded after its new id was seen and, between
-   the last sight of the old one and that, what follows a step back. #}
+{# of a topic that was created anew is what came behind its id, or behind a step back before that #}
 steps_measured as (
 
     select

@@ -2,7 +2,7 @@
     tags=['fold_offset_syncs', 'fold_partition_states', 'fold_consumer_offsets'],
     meta={'for_each': 'flows'},
     into='state.mirrored_partitions',
-    works_on='int_mirrors__sync_partitions_due',
+    works_on='int_mirrors__flows_configured',
     unique_key=['flow', 'topic_name', 'partition_index'],
     delete_when='s.is_gone',
     insert_when='not s.is_gone',
@@ -32,7 +32,6 @@
 ) }}
 
 -- depends_on: {{ ref('fold_offset_syncs') }}
--- depends_on: {{ ref('int_mirrors__sync_partitions_due') }}
 
 with
 

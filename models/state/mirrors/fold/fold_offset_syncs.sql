@@ -2,7 +2,7 @@
     tags=['fold_offset_syncs', 'fold_partition_states', 'fold_consumer_offsets'],
     meta={'for_each': 'flows'},
     into='state.offset_syncs',
-    works_on='int_mirrors__sync_partitions_due',
+    works_on='int_mirrors__flows_configured',
     unique_key=['flow', 'syncs_incarnation', 'sync_log_offset'],
     pruned_by='sync_log_offset',
     delete_when='s.is_gone',
@@ -23,8 +23,6 @@
         'recorded_at_ms'
     ])
 ) }}
-
--- depends_on: {{ ref('int_mirrors__sync_partitions_due') }}
 
 with
 
