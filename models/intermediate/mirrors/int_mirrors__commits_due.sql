@@ -143,7 +143,8 @@ commits_joined as (
                         decided.reason_code <> 'COMMIT_FROM_OLD_INCARNATION'
                         and not decided.is_refused
                 when 'later' then decided.reason_code <> 'NO_SYNC' and not decided.is_refused
-                else decided.reason_code = 'COMMIT_FROM_OLD_INCARNATION' and changed.flow is not null
+                else
+                    decided.reason_code = 'COMMIT_FROM_OLD_INCARNATION' and changed.flow is not null
             end,
             false
         )
