@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moldau.errors import MoldauError
+from moldau.reading.called import GROUPS, groups_called, told_of
 from moldau.reading.delta_types import literal
-from moldau.reading.query import table_rows
+from moldau.reading.query import Tables, table_rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,10 @@ def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> 
     if group is not None:
         found = [row for row in found if row["group_id"] == group]
         if not found:
-            raise MoldauError(f"nothing is known of group {group[:200]!r} in the flow {flow!r}")
+            others = told_of(groups_called(Tables(warehouse, [GROUPS]), group))
+            raise MoldauError(
+                f"nothing is known of group {group[:200]!r} in the flow {flow!r}{others}"
+            )
     wanted = [row for row in found if row["decision"] == "write"]
     left_out = {row["group_id"] for row in wanted if group is None and "\n" in row["group_id"]}
     file = io.StringIO()

@@ -13,12 +13,14 @@ from typing import Any
 from moldau.errors import MoldauError
 from moldau.plugins.calls import Call, Outcome, get_topology
 from moldau.plugins.registry import make_plugin, secrets_of
+from moldau.reading.called import GROUPS, groups_called, told_of
 from moldau.reading.query import Tables
 from moldau.reading.subjects import one_cluster
 from moldau.settings import Settings
 from moldau.topologies.description import TopologyDescription, from_wire, to_wire
 
 MART = "marts.topology_descriptions"
+_CLASSIC = "; a Streams application without `group.protocol=streams` is one, and pushes no topology"
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,17 @@ class Described:
 
 def describe_topology(settings: Settings, group_id: str, cluster: str | None) -> Described:
     """MoldauError if no cluster has such a streams group, or several have and none was chosen."""
-    tables = Tables(settings.warehouse, [MART])
+    tables = Tables(settings.warehouse, [MART, GROUPS])
     rows = tables.rows(MART, "where group_id = ? order by cluster_id", [group_id])
-    if not rows:
-        raise MoldauError(f"no live streams group is called {group_id!r}")
+    if not any(cluster in (None, row["cluster_id"]) for row in rows):
+        there = "" if cluster is None else f" in cluster {cluster!r}"
+        others = groups_called(tables, group_id, cluster)
+        hint = _CLASSIC * any(
+            row["group_type"] == "classic" and not row["is_deleted"] for row in others
+        )
+        raise MoldauError(
+            f"no live streams group{there} is called {group_id!r}{told_of(others)}{hint}"
+        )
     chosen = one_cluster([row["cluster_id"] for row in rows], group_id, cluster)
     row = next(row for row in rows if row["cluster_id"] == chosen)
     told = Described(chosen, group_id, row["topology_epoch"], row["status"])

@@ -29,6 +29,11 @@ def decided(write: Write, warehouse: Path) -> Path:
         WRITE | {"group_id": "idle", "decision": "skip", "reason_code": "TARGET_EQUAL"},
         WRITE | {"flow": "to-north", "group_id": "other"},
     )
+    write(
+        "state.groups",
+        {"cluster_id": "east", "group_id": "idle", "group_type": "consumer"}
+        | {"group_state": "EMPTY", "is_readable": True},
+    )
     return warehouse
 
 
@@ -76,6 +81,11 @@ def test_a_group_that_the_format_cannot_name_is_told(decided: Path, write: Write
     [
         (["nowhere"], "nothing is known of the flow 'nowhere': is it configured, and "),
         (["to-north", "--group", "billing"], "nothing is known of group 'billing' in the flow "),
+        (
+            ["to-north", "--group", "idle"],
+            "nothing is known of group 'idle' in the flow 'to-north': in cluster 'east' it is "
+            "a consumer group, EMPTY with 0 members",
+        ),
         (["to-north", "--to", "/no/such/plan.csv"], "the folder /no/such does not exist"),
     ],
 )

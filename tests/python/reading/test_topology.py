@@ -47,6 +47,7 @@ def config(tmp_path: Path, warehouse: Path, write: Write, write_empty: Callable[
     groups = [("east", *item) for item in stored.items()]
     groups += [("west", "elsewhere", 4), ("north", "bare", 4), ("north", "stored", 4)]
     common = {"group_type": "streams", "group_state": "STABLE", "topology_epoch": 4}
+    common |= {"is_readable": True}
     write(
         "state.groups",
         *(
@@ -54,6 +55,24 @@ def config(tmp_path: Path, warehouse: Path, write: Write, write_empty: Callable[
             | {"cluster_id": cluster, "group_id": name, "stored_description_topology_epoch": epoch}
             for cluster, name, epoch in groups
         ),
+    )
+    others = {
+        "connect": {"group_type": "classic", "group_state": "STABLE", "member_count": 2},
+        "shared": {"group_type": "share", "group_state": "EMPTY"},
+        "next": {"group_type": "consumer", "group_state": "STABLE", "member_count": 1},
+        "spoilt": {"group_type": "consumer", "group_state": "UNKNOWN", "is_readable": False},
+        "gone": {"group_type": "streams", "group_state": "DEAD", "is_deleted": True}
+        | {"deleted_by": "sweep", "deleted_at_ms": 1_795_000_000_000},
+        "elsewhere": {"group_type": "classic", "group_state": "EMPTY"},
+    }
+    write(
+        "state.groups",
+        *(
+            {"cluster_id": "east", "group_id": name, "is_readable": True} | told
+            for name, told in others.items()
+        ),
+        {"cluster_id": "north", "group_id": "connect", "is_readable": True}
+        | {"group_type": "share", "group_state": "EMPTY"},
     )
     for cluster, plugin in (("east", "delta"), ("west", None)):
         write("state.settings", {"cluster_id": cluster, "has_plugin": True, "plugin_name": plugin})
@@ -209,3 +228,52 @@ def test_which_group_is_meant_must_be_clear(config: Path) -> None:
     unknown = describe(config, "--group", "nobody").exception
     assert isinstance(unknown, MoldauError)
     assert str(unknown) == "no live streams group is called 'nobody'"
+
+
+_HINT = "; a Streams application without `group.protocol=streams` is one, and pushes no topology"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "connect",
+            " is called 'connect': in cluster 'east' it is a classic group, STABLE with 2 members, "
+            f"in cluster 'north' it is a share group, EMPTY with 0 members{_HINT}",
+        ),
+        (
+            "shared",
+            " is called 'shared': in cluster 'east' it is a share group, EMPTY with 0 members",
+        ),
+        (
+            "next",
+            " is called 'next': in cluster 'east' it is a consumer group, STABLE with 1 member",
+        ),
+        (
+            "spoilt",
+            " is called 'spoilt': in cluster 'east' it is a consumer group whose records "
+            "cannot be read",
+        ),
+        (
+            "gone",
+            " is called 'gone': in cluster 'east' it was a streams group that was deleted at "
+            "2026-11-18T11:06:40Z by sweep",
+        ),
+        # in the cluster that was asked about it is another group than elsewhere, or is not at all
+        (
+            "elsewhere --cluster east",
+            " in cluster 'east' is called 'elsewhere': in cluster 'east' it is a classic group, "
+            "EMPTY with 0 members, in cluster 'west' it is a streams group, STABLE with 0 members"
+            f"{_HINT}",
+        ),
+        (
+            "lost --cluster west",
+            " in cluster 'west' is called 'lost': in cluster 'east' it is a streams group, "
+            "STABLE with 0 members",
+        ),
+        ("nobody --cluster west", " in cluster 'west' is called 'nobody'"),
+    ],
+)
+def test_of_another_group_it_is_said_what_it_is(config: Path, words: str, told: str) -> None:
+    error = describe(config, "--group", *words.split()).exception
+    assert str(error) == f"no live streams group{told}"
