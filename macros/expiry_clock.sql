@@ -1,12 +1,12 @@
 {# Which clock runs for an offset: explicit, empty_since, commit; null = nothing of the group ever expires, or the
-   commit is unreadable.
+   commit is unreadable. Each member brings its protocol type, be it the empty text: a group that has neither is a simple one.
    Kafka: Group.offsetExpirationCondition of each group type. #}
 {% macro expiry_clock(group, offset) %}
     case
         when {{ group }}.group_type = 'share' then null
         when
             {{ group }}.group_type = 'classic'
-            and {{ group }}.protocol_type <> ''
+            and ({{ group }}.protocol_type <> '' or {{ group }}.member_count > 0)
             and {{ group }}.group_state <> 'EMPTY'
             and not (
                 {{ group }}.protocol_type = 'consumer'

@@ -18,6 +18,7 @@ group_parts_folded as (
                 live,
                 removed,
                 assignment_epoch,
+                assignment_log_offset,
                 topology,
                 regexes,
                 is_readable
@@ -43,6 +44,19 @@ group_parts_folded as (
         collect_list(struct(kind, left_at_ms)) filter (
             where left_at_ms is not null
         ) as departures,
+        collect_list(
+            struct(
+                kind,
+                first_part_log_offset as first_log_offset,
+                last_part_log_offset as last_log_offset,
+                part_tombstone_log_offset as tombstone_log_offset,
+                coalesce(are_parts_readable, true) as is_readable
+            )
+        ) filter (
+            where
+            coalesce(first_part_log_offset, part_tombstone_log_offset)
+            is not null
+        ) as parts,
         max(log_offset) as log_offset
 
     from members_folded

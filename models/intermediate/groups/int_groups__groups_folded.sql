@@ -13,16 +13,25 @@ counts_taken as (
 
     select
         *,
-        {# a group without an assignment record counts as assigned at 1 #}
-        coalesce(latest.assignment_epoch, 1) as assignment_epoch,
+        {# Kafka begins both at 1, and counts an assignment without a record so #}
+        if(
+            latest.assignment_log_offset > made_after_log_offset,
+            latest.assignment_epoch,
+            1
+        ) as assignment_epoch,
+        case standing
+            when 'recorded' then coalesce(record.epoch, 0)
+            when 'implied' then 1
+            else 0
+        end as group_epoch,
         case
-            when standing <> 'recorded' then 0
+            when standing in ('simple', 'deleted') then 0
             when kind = 2 then coalesce(record.member_count, 0)
             else size(live_members)
         end as member_count,
-        standing <> 'recorded'
+        standing in ('simple', 'deleted')
         or (
-            record.is_readable
+            if(standing = 'recorded', record.is_readable, are_parts_readable)
             and coalesce(latest.is_readable, true)
             and forall(live_members, m -> m.is_readable)
         ) as is_readable,
@@ -50,7 +59,7 @@ states_derived as (
                     false
                 )
                 then 'NOT_READY'
-            when record.epoch > assignment_epoch then 'ASSIGNING'
+            when group_epoch > assignment_epoch then 'ASSIGNING'
             when
                 exists(
                     live_members,
@@ -84,9 +93,9 @@ groups_folded as (
             when standing = 'recorded' then record.protocol_type
             else ''
         end as protocol_type,
-        if(standing = 'recorded', coalesce(record.epoch, 0), 0) as group_epoch,
+        group_epoch,
         if(
-            standing = 'recorded' and kind = 17,
+            standing in ('recorded', 'implied') and kind = 17,
             coalesce(latest.topology.epoch, -1),
             -1
         ) as topology_epoch,
@@ -102,7 +111,7 @@ groups_folded as (
         ) as failed_description_topology_epoch,
         cast(member_count as int) as member_count,
         case
-            when standing <> 'recorded' or not is_readable then null
+            when standing in ('simple', 'deleted') or not is_readable then null
             when kind = 2 then record.subscribed_topics
             when kind = 17 and group_state = 'EMPTY' then array()
             when kind = 17
@@ -114,7 +123,7 @@ groups_folded as (
                 transform(
                     filter(
                         coalesce(latest.regexes, array()),
-                        r -> r.log_offset > classic_tombstone_log_offset
+                        r -> r.log_offset > made_after_log_offset
                     ),
                     r -> coalesce(r.subscribed_topics, array())
                 )

@@ -30,7 +30,20 @@ groups_touched as (
                 where record_type in (2, 3, 11, 17) and is_tombstone
             ),
             -1
-        ) as tombstone_log_offset
+        ) as tombstone_log_offset,
+        min(log_offset) filter (
+            where record_type in (0, 1) and not is_tombstone
+        ) as first_commit_log_offset,
+        min(log_offset) filter (
+            where record_type between 10 and 15 and not is_tombstone
+        ) as first_share_log_offset,
+        {# a part that was removed since had made its group all the same #}
+        max_by(
+            struct({{ group_kind('record_type') }} as kind, log_offset),
+            log_offset
+        ) filter (
+            where {{ is_group_part('record_type') }} and not is_tombstone
+        ) as last_part
 
     from records
 

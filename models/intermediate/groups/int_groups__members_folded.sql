@@ -1,6 +1,5 @@
 {# The records of each touched group, gathered in one shuffle.
-   Kinds of group are numbered as the record types that make one: 2 classic,
-   3 consumer, 11 share, 17 streams. Member '' is the group itself. #}
+   Member '' is the group itself. #}
 with
 
 groups_touched as (
@@ -13,12 +12,8 @@ group_records as (
 
     select
         *,
-        case
-            when record_type = 2 then 2
-            when record_type in (3, 4, 5, 6, 7, 8, 16) then 3
-            when record_type between 9 and 15 then 11
-            else 17
-        end as kind,
+        {{ group_kind('record_type') }} as kind,
+        {{ is_group_part('record_type') }} as is_part,
         record_type in (5, 10, 19) as is_member,
         record_type in (8, 14, 22) as is_member_assignment
 
@@ -69,6 +64,9 @@ members_folded as (
         max(if(is_tombstone, -1, epoch)) filter (
             where record_type in (6, 12, 20)
         ) as assignment_epoch,
+        max(log_offset) filter (
+            where record_type in (6, 12, 20)
+        ) as assignment_log_offset,
         max_by(
             struct(epoch, subscribed_topics, log_offset), log_offset
         ) filter (
@@ -104,7 +102,19 @@ members_folded as (
         ) as assignment,
         bool_and(is_readable) filter (
             where is_member or is_member_assignment
-        ) as is_member_readable
+        ) as is_member_readable,
+        min(log_offset) filter (
+            where is_part and not is_tombstone
+        ) as first_part_log_offset,
+        max(log_offset) filter (
+            where is_part and not is_tombstone
+        ) as last_part_log_offset,
+        max(log_offset) filter (
+            where is_part and is_tombstone
+        ) as part_tombstone_log_offset,
+        bool_and(is_readable) filter (
+            where is_part and not is_tombstone
+        ) as are_parts_readable
 
     from records_brought_together
 
