@@ -263,16 +263,10 @@ shares_refused as (
 
 ),
 
-group_makers as (
+makers_found as (
 
     select
-        cluster_id,
-        group_id,
-        run_id,
-        kinds,
-        members,
-        departures,
-        parts,
+        *,
         array_min(
             filter(candidates, m -> m.kind <> 11 or not is_share_refused)
         ) as maker,
@@ -285,23 +279,46 @@ group_makers as (
                 ),
                 k -> struct(k.live.log_offset, k)
             )
-        ).k as latest,
-        removed,
-        is_record_simple,
-        stored_group_type,
-        classic_tombstone_log_offset,
-        consumer_tombstone_log_offset,
-        share_tombstone_log_offset,
-        streams_tombstone_log_offset,
-        reset_log_offset,
-        simple_tombstone_log_offset,
-        offsets_partition_index,
-        log_offset,
-        tombstone_log_offset,
-        last_commit_log_offset,
-        removed_log_offset
+        ).k as latest
 
     from shares_refused
+
+),
+
+{# a row a group already: Spark would put all of the above into each filter on
+   what is found here, and does not look behind an aggregate #}
+group_makers as (
+
+    select
+        cluster_id,
+        group_id,
+        any_value(run_id) as run_id,
+        any_value(kinds) as kinds,
+        any_value(members) as members,
+        any_value(departures) as departures,
+        any_value(parts) as parts,
+        any_value(maker) as maker,
+        any_value(latest) as latest,
+        any_value(removed) as removed,
+        any_value(is_record_simple) as is_record_simple,
+        any_value(stored_group_type) as stored_group_type,
+        any_value(classic_tombstone_log_offset) as classic_tombstone_log_offset,
+        any_value(consumer_tombstone_log_offset) as consumer_tombstone_log_offset,
+        any_value(share_tombstone_log_offset) as share_tombstone_log_offset,
+        any_value(streams_tombstone_log_offset) as streams_tombstone_log_offset,
+        any_value(reset_log_offset) as reset_log_offset,
+        any_value(simple_tombstone_log_offset) as simple_tombstone_log_offset,
+        any_value(offsets_partition_index) as offsets_partition_index,
+        any_value(log_offset) as log_offset,
+        any_value(tombstone_log_offset) as tombstone_log_offset,
+        any_value(last_commit_log_offset) as last_commit_log_offset,
+        any_value(removed_log_offset) as removed_log_offset
+
+    from makers_found
+
+    group by
+        cluster_id,
+        group_id
 
 )
 

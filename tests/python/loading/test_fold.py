@@ -219,7 +219,7 @@ def test_compaction_may_leave_tombstones_and_members_only(folded: Session) -> No
     columns = ["group_type", "group_state", "is_deleted"]
     assert group(folded, "only a tombstone", columns) == ("streams", "DEAD", True)
     assert group(folded, "only an offset tombstone", columns) is None
-    assert group(folded, "only a member", columns) is None
+    assert group(folded, "only a member", columns) == ("consumer", "RECONCILING", False)
 
 
 def test_a_group_that_came_back_starts_anew(folded: Session) -> None:
