@@ -36,6 +36,7 @@ from moldau.sessions.session import Session
 
 PLUGIN = "group.streams.topology.description.plugin.class"
 COMMON = "ruleset: {groups: kafka_4_4}, offsets.retention.minutes: 1"
+STREAMS_PARTS = range(19, 24)
 CAPTURES = {
     "cleanup-inmemory": f"{{{COMMON}, {PLUGIN}: InMemoryTopologyDescriptionPlugin}}",
     "cleanup-failing": f"{{{COMMON}, {PLUGIN}: FailingPlugin}}",
@@ -294,9 +295,6 @@ def test_the_open_transaction_held_its_group(
         "delete": ("defer", "DESCRIPTION_STILL_STORED"),
         "tombstone": ("tombstone", "ALL_EXPIRED"),
     }
-
-
-STREAMS_PARTS = range(19, 24)
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
