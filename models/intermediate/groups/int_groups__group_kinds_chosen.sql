@@ -25,7 +25,10 @@ standings_known as (
             {# all its parts went, and nothing removed the group itself #}
             when
                 removed is null
-                and stored_group_type in ('consumer', 'share', 'streams')
+                and (
+                    stored_group_type in ('consumer', 'streams')
+                    or (stored_group_type = 'share' and not is_share_refused)
+                )
                 then 'implied'
             when last_commit_log_offset > simple_tombstone_log_offset
                 then 'simple'

@@ -153,6 +153,7 @@ group_makers as (
         any_value(latest) as latest,
         any_value(removed) as removed,
         any_value(is_record_simple) as is_record_simple,
+        any_value(is_share_refused) as is_share_refused,
         any_value(stored_group_type) as stored_group_type,
         any_value(classic_tombstone_log_offset) as classic_tombstone_log_offset,
         any_value(consumer_tombstone_log_offset) as consumer_tombstone_log_offset,
