@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.sessions.run import Run, is_run_id, row_of, run_id_after
+from moldau.warehouse.append import append_to
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.paths import LOADS, RUNS
+from moldau.warehouse.paths import LOADS, NEW, RUNS
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -26,21 +27,22 @@ def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded")
     for run in runs:
         last = run.run_id = run_id_after(last, run.kind)
         rows.append(row_of(run, status))
-    _append(table, rows)
+    _append(warehouse, table, rows)
 
 
 def append_row(warehouse: Path, row: dict[str, Any]) -> None:
     """Write a row that has its run_id. The warehouse is locked by the caller."""
-    _append(open_table(warehouse / "state" / "runs"), [row])
+    _append(warehouse, open_table(warehouse / "state" / "runs"), [row])
 
 
-def _append(table: DeltaTable, rows: Sequence[dict[str, Any]]) -> None:
-    from deltalake import QueryBuilder, write_deltalake
+def _append(warehouse: Path, table: DeltaTable, rows: Sequence[dict[str, Any]]) -> None:
+    import pyarrow as pa
+    from deltalake import QueryBuilder
 
     values = ", ".join(f"({', '.join(map(_literal, row.values()))})" for row in rows)
     # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
-    write_deltalake(table, made, mode="append")
+    append_to(table, pa.RecordBatchReader.from_stream(made), warehouse / NEW)
 
 
 def _literal(value: Any) -> str:

@@ -5,62 +5,63 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from moldau.warehouse.damage import open_table
+from moldau.warehouse.damage import open_table, path_of
+from moldau.warehouse.files import indexed_columns, remove, write_file, write_files
+from moldau.warehouse.hold import Contract
+from moldau.warehouse.paths import NEW
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from deltalake import DeltaTable, WriterProperties
-
-# whoever looks for a key reads groups of rows that may hold it, and whoever changes it a file
-FILE_BYTES = 4 * 1024 * 1024
-ROWS_IN_GROUP = 128 * 1024
+    from deltalake import DeltaTable
+    from deltalake.transaction import AddAction
 
 
 def append(
     warehouse: Path, table: str, batches: Iterable[pa.RecordBatch], is_instead: bool = False
 ) -> DeltaTable:
-    """One Delta commit; Delta holds the rows against the table's checks. Gives the table after it.
+    """One Delta commit of rows that keep the table's contract. Gives the table after it.
 
-    `is_instead`: in the place of all rows that are there.
+    `is_instead`: in the place of all rows that are there. Files that no commit names are left by
+    who is killed.
     """
-    import pyarrow as pa
-    from deltalake import write_deltalake
-
     opened = open_table(warehouse.joinpath(*table.split(".")))
-    schema = pa.schema(opened.schema().to_arrow())
-    suited = (batch.select(schema.names).cast(schema) for batch in batches)
-    write_deltalake(
-        opened,
-        pa.RecordBatchReader.from_batches(schema, suited),
-        mode="overwrite" if is_instead else "append",
-        target_file_size=FILE_BYTES,
-        writer_properties=properties(schema),
-    )
+    append_to(opened, batches, warehouse / NEW, is_instead)
     return opened
 
 
-def properties(schema: pa.Schema) -> WriterProperties:
-    """How files are written.
-
-    Numbers mostly differ: to look for those that repeat takes a third of the time of a write.
-    """
-    from deltalake import ColumnProperties, WriterProperties
-
-    return WriterProperties(
-        compression="SNAPPY",
-        max_row_group_size=ROWS_IN_GROUP,
-        default_column_properties=ColumnProperties(dictionary_enabled=False),
-        column_properties=dict.fromkeys(texts(schema), ColumnProperties(dictionary_enabled=True)),
-    )
-
-
-def texts(schema: pa.Schema) -> list[str]:
-    """The columns whose values repeat: names, reasons, runs."""
+def append_to(
+    opened: DeltaTable,
+    batches: Iterable[pa.RecordBatch],
+    scratch: Path,
+    is_instead: bool = False,
+) -> None:
+    """The same to a table that is open, and at its new version then."""
     import pyarrow as pa
+    from deltalake import write_deltalake
 
-    return [field.name for field in schema if pa.types.is_string(field.type)]
+    schema = pa.schema(opened.schema().to_arrow())
+    suited = (batch.select(schema.names).cast(schema) for batch in batches)
+    mode: Literal["overwrite", "append"] = "overwrite" if is_instead else "append"
+    if opened.metadata().partition_columns:  # by whoever made the table anew
+        write_deltalake(opened, pa.RecordBatchReader.from_batches(schema, suited), mode=mode)
+        return
+    folder = Path(path_of(opened.table_uri))
+    indexed = indexed_columns(opened, schema)
+    contract = Contract(opened, scratch)
+
+    def write(rows: pa.Table) -> AddAction:
+        contract.hold(rows)
+        return write_file(folder, rows, indexed)
+
+    actions = write_files(folder, suited, write)
+    try:
+        opened.create_write_transaction(list(actions), mode, opened.schema())
+    except BaseException:
+        remove(folder, actions)
+        raise
+    opened.update_incremental()
 
 
 def with_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch] | None:

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from moldau.errors import MoldauError
+from moldau.warehouse.append import append_to
 from moldau.warehouse.contracts import Table, tables
 from moldau.warehouse.damage import find_damage, open_table
 from moldau.warehouse.delta_log import write_commit
@@ -92,7 +93,8 @@ def _make(warehouse: Path, missing: list[Table]) -> None:
 
 def _fill(folder: Path, table: Table, history: Path) -> None:
     """The latest rows of a history that is there already: an earlier version kept it alone."""
-    from deltalake import QueryBuilder, write_deltalake
+    import pyarrow as pa
+    from deltalake import QueryBuilder
 
     if not (history / "_delta_log").is_dir():
         return
@@ -103,7 +105,7 @@ def _fill(folder: Path, table: Table, history: Path) -> None:
         "where recency = 1"
     )
     rows = QueryBuilder().register("history", open_table(history)).execute(latest)
-    write_deltalake(open_table(folder), rows, mode="append")
+    append_to(open_table(folder), pa.RecordBatchReader.from_stream(rows), folder.parent)
 
 
 def _grow_up(warehouse: Path, there: list[Table]) -> None:

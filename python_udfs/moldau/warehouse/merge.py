@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
-from moldau.warehouse.append import append, properties, with_rows
+from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.paths import NEW
 from moldau.warehouse.rewrite import ACTION, rewrite
@@ -81,7 +81,6 @@ def _merge_by_delta(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> N
             source_alias="s",
             target_alias="t",
             streamed_exec=False,  # only so files without a changed key are left out
-            writer_properties=properties(rows.drop_columns(ACTION).schema),
             commit_properties=CommitProperties(max_commit_retries=0),
         )
         .when_matched_delete(f"s.{ACTION} = 'delete'")

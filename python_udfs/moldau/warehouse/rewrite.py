@@ -7,8 +7,6 @@ Here a row stays among its neighbours, so what a change costs does not follow wh
 
 from __future__ import annotations
 
-import errno
-import json
 import math
 import os
 from bisect import bisect_right
@@ -17,16 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms
-from moldau.warehouse.append import FILE_BYTES, ROWS_IN_GROUP, properties, texts
-from moldau.warehouse.damage import DamagedError, path_of
-from moldau.warehouse.delta_log import write_commit
-from moldau.warehouse.metadata import STATISTICS, like
+from moldau.warehouse.damage import path_of
+from moldau.warehouse.files import FILE_BYTES, ROWS_IN_GROUP, read_files, write_file
+from moldau.warehouse.hold import Contract
+from moldau.warehouse.metadata import STATISTICS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,19 +72,11 @@ def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Pat
 
 
 def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
-    """Delta holds the rows against the contract: in a table of the same contract, thrown away."""
+    """Of rows that are deleted only the key is known."""
     import pyarrow.compute as pc
-    from deltalake import DeltaTable, write_deltalake
 
-    rows = _only(rows, pc.not_equal(rows[ACTION], "delete")).drop_columns(ACTION)
-    if not rows.num_rows:
-        return
-    scratch.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=scratch) as folder:
-        (Path(folder) / "_delta_log").mkdir()
-        write_commit(Path(folder), 0, like(opened))
-        same = DeltaTable(folder)
-        write_deltalake(same, rows, mode="append", writer_properties=properties(rows.schema))
+    kept = _only(rows, pc.not_equal(rows[ACTION], "delete"))
+    Contract(opened, scratch).hold(kept.drop_columns(ACTION))
 
 
 def _pieces(opened: DeltaTable, key: Sequence[str]) -> list[_Piece]:
@@ -239,19 +227,7 @@ class _Files:
         return [*self._write(pa.concat_tables(after)), *gone]
 
     def _read(self, piece: _Piece, columns: list[str] | None = None) -> pa.Table:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-
-        paths = [str(self.folder / path) for path in piece.paths]
-        try:
-            dataset = ds.dataset(paths, schema=self._schema, format="parquet")
-            return dataset.to_table(columns)
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, OSError) and error.errno not in (None, errno.ENOENT):
-                raise
-            told = " ".join(str(error).split())
-            listed = ", ".join(piece.paths)
-            raise DamagedError(f"{self.folder} cannot be read: {told} (of {listed})") from error
+        return read_files(self.folder, piece.paths, self._schema, columns)
 
     def _suited(self, rows: pa.Table) -> pa.Table:
         """As the table has them."""
@@ -276,30 +252,9 @@ class _Files:
         return [self._write_file(rows.slice(start, size)) for start in starts]
 
     def _write_file(self, rows: pa.Table) -> AddAction:
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-        from deltalake.transaction import AddAction
-
-        path = self.folder / f"part-{uuid4()}.snappy.parquet"
-        self._written.append(path)
-        pq.write_table(
-            rows,
-            path,
-            row_group_size=ROWS_IN_GROUP,
-            use_dictionary=texts(rows.schema),
-            store_schema=False,
-        )
-        nulls = {name: rows[name].null_count for name in self._indexed}
-        ends = {n: pc.min_max(rows[n]).as_py() for n in nulls if nulls[n] < rows.num_rows}
-        statistics = {
-            "numRecords": rows.num_rows,
-            "minValues": {name: found["min"] for name, found in ends.items()},
-            "maxValues": {name: found["max"] for name, found in ends.items()},
-            "nullCount": nulls,
-        }
-        # Delta's library misreads characters beyond U+FFFF that are escaped
-        text = json.dumps(statistics, ensure_ascii=False)
-        return AddAction(path.name, path.stat().st_size, {}, now_ms(), True, text)
+        written = write_file(self.folder, rows, self._indexed)
+        self._written.append(self.folder / written.path)
+        return written
 
 
 def _only(rows: pa.Table, are_wanted: pa.ChunkedArray) -> pa.Table:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.project import SEEDS, seeds_digest
+from moldau.warehouse.append import append_to
 from moldau.warehouse.contracts import Table, tables
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.durable import write_durably
-from moldau.warehouse.paths import SEEDED
+from moldau.warehouse.paths import NEW, SEEDED
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -25,14 +26,13 @@ def seed(warehouse: Path) -> None:
         if table.database == "seeds":
             opened = open_table(warehouse / table.database / table.name)
             if not (is_as_written and opened.file_uris()):
-                _write(opened, table)
+                _write(warehouse, opened, table)
     if not is_as_written:
         write_durably(marker, digest)
 
 
-def _write(opened: DeltaTable, table: Table) -> None:
+def _write(warehouse: Path, opened: DeltaTable, table: Table) -> None:
     """In the place of all its rows; an empty field is null, as dbt has it."""
-    from deltalake import write_deltalake
     from pyarrow.csv import ConvertOptions, read_csv
 
     options = ConvertOptions(
@@ -42,4 +42,4 @@ def _write(opened: DeltaTable, table: Table) -> None:
         strings_can_be_null=True,
     )
     rows = read_csv(SEEDS / f"{table.name}.csv", convert_options=options)
-    write_deltalake(opened, rows, mode="overwrite")
+    append_to(opened, rows.to_batches(), warehouse / NEW, is_instead=True)

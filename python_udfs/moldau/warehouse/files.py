@@ -1,0 +1,172 @@
+"""Parquet files of tables, each page with its checksum.
+
+Delta's library writes none (nor do it and DuckDB look at any), so moldau writes with pyarrow:
+what reads with it, or with Spark, notices a page whose bytes have changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from moldau.instants import now_ms
+from moldau.warehouse.damage import DamagedError
+from moldau.warehouse.metadata import STATISTICS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from deltalake import DeltaTable
+    from deltalake.transaction import AddAction
+
+# whoever looks for a key reads groups of rows that may hold it, and whoever changes it a file
+FILE_BYTES = 4 * 1024 * 1024
+ROWS_IN_GROUP = 128 * 1024
+_BYTES_AT_ONCE = 16 * FILE_BYTES  # in memory
+
+
+def texts(schema: pa.Schema) -> list[str]:
+    """The columns whose values repeat: names, reasons, runs.
+
+    Numbers mostly differ: to look for those that repeat takes a third of the time of a write.
+    """
+    import pyarrow as pa
+
+    return [field.name for field in schema if pa.types.is_string(field.type)]
+
+
+def indexed_columns(opened: DeltaTable, schema: pa.Schema) -> list[str]:
+    """The columns by which Delta leaves out files that cannot hold what is asked."""
+    told = opened.metadata().configuration.get(STATISTICS, "")
+    return [name for name in told.split(",") if name in schema.names]
+
+
+def write_file(folder: Path, rows: pa.Table, indexed: Sequence[str]) -> AddAction:
+    """Write a file of a table; gives what its log is to be told. No file is left if that fails."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+    from deltalake.transaction import AddAction
+
+    path = folder / f"part-{uuid4()}.snappy.parquet"
+    try:
+        pq.write_table(
+            rows,
+            path,
+            row_group_size=ROWS_IN_GROUP,
+            use_dictionary=texts(rows.schema),
+            store_schema=False,
+            write_page_checksum=True,
+        )
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    nulls = {name: rows[name].null_count for name in indexed}
+    ends = {n: pc.min_max(rows[n]).as_py() for n in nulls if nulls[n] < rows.num_rows}
+    statistics = {
+        "numRecords": rows.num_rows,
+        "minValues": {name: found["min"] for name, found in ends.items()},
+        "maxValues": {name: found["max"] for name, found in ends.items()},
+        "nullCount": nulls,
+    }
+    # Delta's library misreads characters beyond U+FFFF that are escaped
+    text = json.dumps(statistics, ensure_ascii=False)
+    return AddAction(path.name, path.stat().st_size, {}, now_ms(), True, text)
+
+
+def write_files(
+    folder: Path, batches: Iterable[pa.RecordBatch], write: Callable[[pa.Table], AddAction]
+) -> list[AddAction]:
+    """Rows as they come, in files of about FILE_BYTES, several at a time.
+
+    `write` makes one file. None of them is left if one fails.
+    """
+    import pyarrow as pa
+
+    workers = os.cpu_count() or 1
+    actions: list[AddAction] = []
+    written: deque[Future[AddAction]] = deque()
+    sizes = _Sizes()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for rows in _portions(batches, sizes):
+                written.append(pool.submit(write, pa.Table.from_batches(rows)))
+                while len(written) > workers or (written and written[0].done()):
+                    actions.append(written.popleft().result())
+                    sizes.learn(actions[-1])
+            while written:
+                actions.append(written.popleft().result())
+        except BaseException:
+            wait(written)
+            made = [one.result() for one in written if one.exception() is None]
+            remove(folder, [*actions, *made])
+            raise
+    return actions
+
+
+def remove(folder: Path, actions: Iterable[AddAction]) -> None:
+    """Files of which nobody was told."""
+    for action in actions:
+        (folder / action.path).unlink(missing_ok=True)
+
+
+class _Sizes:
+    """How many bytes a row takes in a file: guessed from memory, until one is written."""
+
+    def __init__(self) -> None:
+        self._of_row: float | None = None
+
+    def rows_of_file(self, batch: pa.RecordBatch) -> int:
+        in_memory = max(batch.nbytes / batch.num_rows, 1)
+        on_disk = in_memory / 3 if self._of_row is None else self._of_row
+        return max(1, int(min(FILE_BYTES / on_disk, _BYTES_AT_ONCE / in_memory)))
+
+    def learn(self, action: AddAction) -> None:
+        self._of_row = action.size / json.loads(action.stats)["numRecords"]
+
+
+def _portions(batches: Iterable[pa.RecordBatch], sizes: _Sizes) -> Iterator[list[pa.RecordBatch]]:
+    """The rows of a file each."""
+    portion: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            fit = max(1, sizes.rows_of_file(batch) - rows)
+            part = batch.slice(start, fit)
+            portion.append(part)
+            rows += part.num_rows
+            start += part.num_rows
+            if part.num_rows == fit:
+                yield portion
+                portion, rows = [], 0
+    if portion:
+        yield portion
+
+
+def read_files(
+    folder: Path, names: Sequence[str], schema: pa.Schema, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """The rows of these files of a table; the pages that have checksums are held against them.
+
+    DamagedError if a file cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    form = ds.ParquetFileFormat(default_fragment_scan_options=options)
+    try:
+        dataset = ds.dataset([str(folder / name) for name in names], schema=schema, format=form)
+        return dataset.to_table(None if columns is None else list(columns))
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.ENOENT):
+            raise
+        told = " ".join(str(error).split())
+        listed = ", ".join(names)
+        raise DamagedError(f"{folder} cannot be read: {told} (of {listed})") from error
