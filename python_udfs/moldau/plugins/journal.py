@@ -101,10 +101,10 @@ def _read(file: Path, left: Left) -> None:
     under_way: dict[str, tuple[str, int]] = {}
     constructing: set[str] = set()
     is_closed = False
-    for line in file.read_text().splitlines():
+    for line in file.read_bytes().splitlines():
         try:
             event, *told = json.loads(line)
-        except ValueError:
+        except (ValueError, TypeError):
             continue
         match event:
             case "constructing":

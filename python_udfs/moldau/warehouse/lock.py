@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from moldau.errors import MoldauError
+from moldau.warehouse.inside import put_aside, put_in_order
 from moldau.warehouse.paths import LOCK
 
 _held: set[Path] = set()  # warehouses whose lock this process has
@@ -37,12 +38,14 @@ def locked(warehouse: Path, command: str, wait_seconds: float = 0) -> Iterator[N
     path = warehouse / LOCK
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        put_aside(path, is_folder=False)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         told = f"the warehouse {warehouse} cannot be written: {error.filename}: {error.strerror}"
         raise MoldauError(told) from None
     try:
         _take(descriptor, path, time.monotonic() + wait_seconds)
+        put_in_order(warehouse)
         holder = {"pid": os.getpid(), "command": command, "since_ms": int(time.time() * 1000)}
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(holder).encode(), 0)

@@ -41,7 +41,9 @@ def read_note(path: Path, kind: type[Note]) -> Note:
     """
     try:
         content = json.loads(path.read_bytes())
-    except ValueError:
+    except IsADirectoryError:
+        raise NotUnderstood("it is a folder") from None
+    except (ValueError, RecursionError):
         raise NotUnderstood("it is empty or not JSON") from None
     if not isinstance(content, dict):
         raise NotUnderstood("it is no JSON object")

@@ -14,6 +14,7 @@ CALLS = _INSIDE / "calls"  # plugin calls that are under way
 IDLE = _INSIDE / "idle"  # what the last run of each kind decided on
 SEEDED = _INSIDE / "seeds.sha256"  # the look-up tables that were loaded last
 SCHEMA = _INSIDE / "schema.json"  # which tables the warehouse has, and of which version
+LEFT = _INSIDE / "left.json"  # the last run, and the versions of the tables that it left
 NEW = _INSIDE / "new"  # tables that are being made; what a kill leaves goes with the next session
 ERRORS = _INSIDE / "errors.log"  # tracebacks of errors that are moldau's own
 DBT_LOG = _INSIDE / "dbt" / "logs" / "dbt.log"

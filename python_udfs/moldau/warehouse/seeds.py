@@ -20,15 +20,23 @@ _ARROW = {"string": "string", "int": "int32", "bigint": "int64", "boolean": "boo
 
 def seed(warehouse: Path) -> None:
     """Write those look-up tables that are empty, and all if their files are not as at last."""
-    digest, marker = seeds_digest(), warehouse / SEEDED
-    is_as_written = marker.exists() and marker.read_text() == digest
+    digest = seeds_digest()
+    is_as_written = seeded_digest(warehouse) == digest
     for table in tables().values():
         if table.database == "seeds":
             opened = open_table(warehouse / table.database / table.name)
             if not (is_as_written and opened.file_uris()):
                 _write(warehouse, opened, table)
     if not is_as_written:
-        write_durably(marker, digest)
+        write_durably(warehouse / SEEDED, digest)
+
+
+def seeded_digest(warehouse: Path) -> str | None:
+    """Of the files that were written last; None = not known."""
+    try:
+        return (warehouse / SEEDED).read_text(encoding="ascii")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        return None
 
 
 def _write(warehouse: Path, opened: DeltaTable, table: Table) -> None:

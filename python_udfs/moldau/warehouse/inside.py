@@ -1,0 +1,51 @@
+"""What lies in `_moldau` and is a file where a folder belongs, or the other way round."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from moldau.warehouse.paths import (
+    ASIDE,
+    CALLS,
+    DBT_LOG,
+    ERRORS,
+    IDLE,
+    LEFT,
+    LISTS,
+    LOADS,
+    NEW,
+    PLAIN_LISTS,
+    PLUGIN_LOG,
+    RUNS,
+    SCHEMA,
+    SEEDED,
+    SPARK_LOG,
+)
+
+_FOLDERS = (ASIDE, CALLS, IDLE, LISTS, LOADS, NEW, PLAIN_LISTS, RUNS, *DBT_LOG.parents[:2])
+_FILES = (DBT_LOG, ERRORS, LEFT, PLUGIN_LOG, SCHEMA, SEEDED, SPARK_LOG)
+
+
+def put_in_order(warehouse: Path) -> None:
+    """Move what is in the place of something else out of its way: moldau makes that anew."""
+    for path in reversed(_FOLDERS):
+        put_aside(warehouse / path, is_folder=True)
+    for path in _FILES:
+        put_aside(warehouse / path, is_folder=False)
+    if (warehouse / IDLE).is_dir():
+        for note in (warehouse / IDLE).glob("*.json"):
+            put_aside(note, is_folder=False)
+
+
+def put_aside(path: Path, is_folder: bool) -> None:
+    """It is kept as `….unusable`, in the place of what was kept before."""
+    if not os.path.lexists(path) or path.is_dir() == is_folder:
+        return
+    kept = path.with_name(f"{path.name}.unusable")
+    if kept.is_dir() and not kept.is_symlink():
+        shutil.rmtree(kept)
+    elif os.path.lexists(kept):
+        kept.unlink()
+    path.rename(kept)
