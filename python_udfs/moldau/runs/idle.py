@@ -18,9 +18,11 @@ from moldau.sessions.rows import append_rows
 from moldau.sessions.run import Run, publish_told, recorded_of
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
+from moldau.warehouse.left import find_lost
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
-from moldau.warehouse.paths import IDLE, LOADS, RUNS, SEEDED
+from moldau.warehouse.paths import IDLE, LOADS, RUNS
 from moldau.warehouse.schema import NUMBER, read_schema
+from moldau.warehouse.seeds import seeded_digest
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def read_notes(warehouse: Path, kind: str) -> Notes:
     """The notes; none where they are not understood: the next run then decides and notes anew."""
     try:
         return read_note(_file(warehouse, kind), Notes)
-    except (FileNotFoundError, NotUnderstood):
+    except (FileNotFoundError, NotADirectoryError, NotUnderstood):
         return Notes()
 
 
@@ -117,12 +119,12 @@ def _holds(one: Standstill, settings_hash: str, at_ms: int) -> bool:
 def _is_in_order(warehouse: Path, tables: Sequence[str]) -> bool:
     """A session would have nothing to do at its start."""
     owed = [file for folder in (LOADS, RUNS) for file in (warehouse / folder).glob("[!.]*")]
-    seeded = warehouse / SEEDED
     return (
         not owed
         and read_schema(warehouse).number == NUMBER
-        and seeded.exists()
-        and seeded.read_text() == seeds_digest()
+        and seeded_digest(warehouse) == seeds_digest()
+        and not find_lost(warehouse, is_of_note=True)
+        and intact_version(warehouse / "state" / "runs") is not None
         and all(warehouse.joinpath(*table.split("."), "_delta_log").is_dir() for table in tables)
     )
 

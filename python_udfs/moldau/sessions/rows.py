@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from moldau.sessions.run import Run, is_run_id, row_of, run_id_after
 from moldau.warehouse.append import append_to
 from moldau.warehouse.damage import open_table
+from moldau.warehouse.left import last_run_id, note_left, versions_now
 from moldau.warehouse.paths import LOADS, NEW, RUNS
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded")
     """
     table = open_table(warehouse / "state" / "runs")
     interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
-    last = max([*_run_ids(table), *filter(is_run_id, interrupted)], default=None)
+    given = [*_run_ids(table), *interrupted, last_run_id(warehouse)]
+    last = max(filter(is_run_id, given), default=None)
     rows = []
     for run in runs:
         last = run.run_id = run_id_after(last, run.kind)
@@ -39,10 +41,13 @@ def _append(warehouse: Path, table: DeltaTable, rows: Sequence[dict[str, Any]]) 
     import pyarrow as pa
     from deltalake import QueryBuilder
 
+    versions = {"table_versions": versions_now(warehouse)}
+    rows = [row | versions for row in rows]
     values = ", ".join(f"({', '.join(map(_literal, row.values()))})" for row in rows)
     # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
     append_to(table, pa.RecordBatchReader.from_stream(made), warehouse / NEW)
+    note_left(warehouse, max(row["run_id"] for row in rows))
 
 
 def _literal(value: Any) -> str:

@@ -15,6 +15,7 @@ from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
 from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.contracts import run_views
+from moldau.warehouse.left import last_run_id
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
 from moldau.warehouse.sizes import DUCKDB_BYTES, SMALL_BYTES, bytes_read
@@ -69,7 +70,8 @@ def is_run_id(name: str) -> bool:
 
 def next_run_id(session: Session, kind: str) -> str:
     [(last,)] = ask_rows(session.warehouse, "state.runs", "select max(run_id) from t")
-    return run_id_after(last, kind)
+    given = filter(is_run_id, [last or "", last_run_id(session.warehouse)])
+    return run_id_after(max(given, default=None), kind)
 
 
 def run_id_after(last: str | None, kind: str) -> str:

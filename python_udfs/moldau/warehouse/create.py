@@ -16,6 +16,7 @@ from moldau.warehouse.append import append_to
 from moldau.warehouse.contracts import Table, tables
 from moldau.warehouse.damage import find_damage, open_table
 from moldau.warehouse.delta_log import write_commit
+from moldau.warehouse.left import note_again, require_nothing_lost
 from moldau.warehouse.metadata import DERIVED, changes, misfit, new_table
 from moldau.warehouse.paths import NEW, RUNS
 from moldau.warehouse.schema import present_schema, read_schema, write_schema
@@ -48,12 +49,15 @@ def create(warehouse: Path) -> list[Table]:
         if damage and not is_derived and (folder.exists() or table.full_name in must_exist):
             raise MoldauError(damage)
         (missing if damage else there).append(table)
+    if is_initialised(warehouse):
+        require_nothing_lost(warehouse)
     if not is_present:
         _grow_up(warehouse, there)
     (warehouse / RUNS).mkdir(parents=True, exist_ok=True)  # where a plain dbt run looks
     _make(warehouse, missing)
     if not is_present:
         write_schema(warehouse)
+    note_again(warehouse)
     return missing
 
 
@@ -69,6 +73,7 @@ def check(warehouse: Path) -> None:
         damage = find_damage(warehouse, table)
         if damage:
             raise MoldauError(damage)
+    require_nothing_lost(warehouse)
 
 
 def _make(warehouse: Path, missing: list[Table]) -> None:

@@ -77,6 +77,18 @@ def last_commit(folder: Path) -> tuple[int, int]:
     return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if versions else (last, 0)
 
 
+def newest_version(folder: Path) -> int:
+    """By the names in the table's log; -1 = it has none."""
+    try:
+        names = os.listdir(folder / "_delta_log")
+    except (FileNotFoundError, NotADirectoryError):
+        return -1
+    found = [
+        int(m[1]) for name in names if (m := _COMMIT.fullmatch(name) or _CHECKPOINT.match(name))
+    ]
+    return max(found, default=-1)
+
+
 def log_files(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     """Name, inode, size and time of each file in the table's log: another table has others."""
     with os.scandir(folder / "_delta_log") as entries:

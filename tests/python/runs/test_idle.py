@@ -65,6 +65,7 @@ def test_the_row_of_an_idle_run(quiet: Session, kind: str, counts: dict[str, int
     assert int(run.run_id[:8]) == int(last[:8]) + 1
     [told] = dicts(quiet, f"select * from state.runs where run_id = '{run.run_id}'")
     told["counts"] = dict(told["counts"])
+    assert dict(told.pop("table_versions"))["state.groups"] > 0
     assert told.pop("started_at_ms") <= told.pop("finished_at_ms")
     assert told == {
         "run_id": f"{run.run_id[:8]}-{kind}",
