@@ -13,12 +13,16 @@ FINDINGS = 2
 
 
 @click.command(name="doctor")
+@click.option(
+    "--deep", is_flag=True, help="Read every data file too, and hold its pages to their checksums."
+)
 @format_option
 @pass_settings_to_read
-def doctor(settings: Settings, output_format: str) -> None:
+def doctor(settings: Settings, deep: bool, output_format: str) -> None:
     """Check Java, jars, settings, every table, and what the data itself makes worth knowing.
 
-    Nothing is changed. Exit code 2 if there is something to mend.
+    Nothing is changed. Exit code 2 if there is something to mend. `--deep` takes as long as reading
+    the whole warehouse does.
 
     \b
     Example:
@@ -30,7 +34,7 @@ def doctor(settings: Settings, output_format: str) -> None:
     found = [
         Finding("settings", True, read),
         *examine_plugins(settings),
-        *examine(settings.warehouse),
+        *examine(settings.warehouse, deep),
     ]
     if output_format == "table":
         for finding in found:

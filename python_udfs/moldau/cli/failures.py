@@ -79,8 +79,24 @@ def tell(error: BaseException, arguments: Sequence[str]) -> int:
             return 0
         case OSError() if error.errno in _OF_THE_MACHINE:
             return _line(_of_the_machine(error), REFUSED)
+        case _ if damage := _damage_behind(error):
+            return _line(damage, REFUSED)
         case _:
             return _internal(error, arguments)
+
+
+def _damage_behind(error: BaseException) -> str | None:
+    """What of the warehouse cannot be read, if the error may come of it."""
+    warehouse = _warehouse.get()
+    if warehouse is None or not isinstance(error, Exception):
+        return None
+    from moldau.warehouse.contracts import tables
+    from moldau.warehouse.verify import damage_behind
+
+    try:
+        return damage_behind(error, warehouse, tables())
+    except Exception:  # the first error is told
+        return None
 
 
 def _has_no_reader(descriptor: int) -> bool:

@@ -21,7 +21,9 @@ from moldau.records import families
 from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
 from moldau.sessions.unfinished import is_closed, setting_aside
 from moldau.warehouse.contracts import run_views
+from moldau.warehouse.notes import NotUnderstood
 from moldau.warehouse.paths import LOADS
+from moldau.warehouse.verify import unreadable
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Topics
@@ -67,10 +69,13 @@ def finish_interrupted(session: Session) -> None:
     One that cannot be finished is set aside, so that it holds up nothing else.
     """
     for folder in sorted(filter(Path.is_dir, _folder(session).glob("*"))):
-        if (folder / MARKER).is_file():
+        if (folder / MARKER).exists():
             with setting_aside(session, folder, take_back) as cluster_ids:
                 staged = Staged.read(folder)
                 cluster_ids.append(staged.cluster_id)
+                for file in staged.row_files():
+                    if wrong := unreadable(file):
+                        raise NotUnderstood(f"{file.name} {wrong}")
                 notes = finish(session, staged).notes
                 session.notes += [f"load {staged.run_id}: {note}" for note in notes]
         else:

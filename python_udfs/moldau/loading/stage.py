@@ -87,7 +87,8 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
                 spans.may_repeat = True
             indexes = pa.array(np.full(table.num_rows, index, np.int32))
             path = staged.rows_folder / f"{index:05d}-{number:05d}.parquet"
-            pa.parquet.write_table(table.append_column("file_index", indexes), path)
+            rows = table.append_column("file_index", indexes)
+            pa.parquet.write_table(rows, path, write_page_checksum=True)
     if staged.refused_files:
         # without one of its files a snapshot is not the whole
         for path in staged.row_files():

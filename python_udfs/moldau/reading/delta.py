@@ -37,6 +37,7 @@ from moldau.warehouse.damage import (
     open_table,
     path_of,
 )
+from moldau.warehouse.verify import unreadable_among, without_wildcards
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -199,9 +200,11 @@ def create_view(
             f"select {columns} from ({' union all by name '.join(parts)})"
         )
     except Exception as error:
+        if damage := unreadable_among(files):
+            raise DamagedError(damage) from None
         reason = " ".join(str(error).split())[:300]
         raise MoldauError(f"{name} cannot be read: {reason} (see `moldau doctor`)") from None
-    return list(dict.fromkeys([*files, *map(_without_wildcards, files)]))
+    return list(dict.fromkeys([*files, *map(without_wildcards, files)]))
 
 
 def _store(connection: DuckDBPyConnection, table: str, deleted: dict[str, list[int]]) -> None:
@@ -211,13 +214,8 @@ def _store(connection: DuckDBPyConnection, table: str, deleted: dict[str, list[i
 
 
 def _read_parquet(files: list[str], is_partitioned: bool, with_row_numbers: bool = False) -> str:
-    listed = ", ".join(literal(_without_wildcards(path)) for path in files)
+    listed = ", ".join(literal(without_wildcards(path)) for path in files)
     options = f"union_by_name = true, hive_partitioning = {str(is_partitioned).lower()}"
     if with_row_numbers:
         options += ", filename = true, file_row_number = true"
     return f"read_parquet([{listed}], {options})"
-
-
-def _without_wildcards(path: str) -> str:
-    """DuckDB reads a path as a pattern: each special letter becomes a class of one letter."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

@@ -16,9 +16,12 @@ from moldau.reading.values import visible
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
 from moldau.warehouse.create import is_initialised
-from moldau.warehouse.damage import UnreadableError, find_damage
+from moldau.warehouse.damage import DamagedError, UnreadableError, find_damage
+from moldau.warehouse.left import find_lost
 from moldau.warehouse.schema import present_schema, read_schema
+from moldau.warehouse.verify import rebuilt_from, verify
 
+ADVICE = "restore the folder from a copy"
 _LISTED = 10
 
 
@@ -31,8 +34,8 @@ class Finding:
     message: str
 
 
-def examine(warehouse: Path) -> Iterator[Finding]:
-    """Every check, cheapest first; nothing is changed."""
+def examine(warehouse: Path, is_deep: bool = False) -> Iterator[Finding]:
+    """Every check, cheapest first; nothing is changed. `is_deep`: every file is read."""
     yield _java()
     yield _jars()
     try:
@@ -42,7 +45,9 @@ def examine(warehouse: Path) -> Iterator[Finding]:
         return
     yield from _lock_and_loads(warehouse)
     yield from _set_aside(warehouse)
-    for check in (_tables, _share_groups, _unreadable, _undecodable, _left_in_tiers):
+    deep = [_pages] if is_deep else []
+    checks = (_tables, *deep, _share_groups, _unreadable, _undecodable, _left_in_tiers)
+    for check in checks:
         try:
             yield from check(warehouse)
         except MoldauError as error:
@@ -110,7 +115,34 @@ def _tables(warehouse: Path) -> Iterator[Finding]:
         if damage:
             yield Finding("table", False, damage)
         whole += damage is None
+    if whole == len(wanted) and (lost := find_lost(warehouse)):
+        yield Finding("table", False, lost)
     yield Finding("table", True, f"{whole} of {len(wanted)} tables are present and whole")
+
+
+def _pages(warehouse: Path) -> Iterator[Finding]:
+    from moldau.warehouse.contracts import tables
+
+    files = unguarded = damaged = 0
+    for name in tables():
+        folder = warehouse.joinpath(*name.split("."))
+        if not folder.is_dir():
+            continue  # told already
+        advice = f"{ADVICE}; {rebuilt_from(name)}"
+        try:
+            found = verify(folder)
+        except (DamagedError, UnreadableError) as error:
+            yield Finding("pages", False, f"{name}: {error}; {advice}")
+            continue
+        files += found.files
+        unguarded += found.unguarded
+        damaged += len(found.damaged)
+        for file, wrong in found.damaged.items():
+            yield Finding("pages", False, f"{name}: the data file {file} {wrong}; {advice}")
+    told = f"every page of {files} data files was read: {files - damaged} are whole"
+    if unguarded:
+        told += f"; {unguarded} of these have no checksums: not every changed bit shows in them"
+    yield Finding("pages", True, told)
 
 
 def _share_groups(warehouse: Path) -> Iterator[Finding]:

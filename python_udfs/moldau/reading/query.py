@@ -14,6 +14,8 @@ from moldau.reading.delta_types import identifier, in_one_line, literal
 from moldau.reading.statements import require_condition, require_query
 from moldau.reading.tables import existing_relations, existing_tables, mentioned, resolve
 from moldau.reading.views import View, is_view, tables_under
+from moldau.warehouse.damage import DamagedError, system_error
+from moldau.warehouse.verify import unreadable_among
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -204,6 +206,13 @@ def _batches(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from batch
 
 
+def _damage(connection: DuckDBPyConnection) -> str | None:
+    """Which file cannot be read, of those that the connection may."""
+    [files] = connection.execute("select current_setting('allowed_paths')").fetchall()[0]
+    of_tables = [path for path in files if (Path(path).parent / "_delta_log").is_dir()]
+    return unreadable_among(of_tables)
+
+
 @contextlib.contextmanager
 def _telling(connection: DuckDBPyConnection) -> Iterator[None]:
     """DuckDB's errors as a person's; the connection can be asked again."""
@@ -216,4 +225,15 @@ def _telling(connection: DuckDBPyConnection) -> Iterator[None]:
         reason = in_one_line(error)
         if isinstance(error, duckdb.PermissionException):
             reason = f"a query reads tables of the warehouse and nothing else ({reason})"
+        of_the_query = (
+            duckdb.BinderException,
+            duckdb.CatalogException,
+            duckdb.ConversionException,
+            duckdb.OutOfRangeException,
+            duckdb.ParserException,
+            duckdb.PermissionException,
+        )
+        is_of_data = not isinstance(error, of_the_query) and system_error(str(error)) is None
+        if is_of_data and (damage := _damage(connection)):
+            raise DamagedError(damage) from None
         raise MoldauError(reason) from None

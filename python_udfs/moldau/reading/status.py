@@ -13,7 +13,7 @@ from moldau.reading.delta import deleted_rows, open_latest
 from moldau.reading.query import Tables
 from moldau.reading.tables import existing_tables
 from moldau.warehouse.aside import read_aside
-from moldau.warehouse.damage import DamagedError, data_files, looking_at, missing_file
+from moldau.warehouse.damage import DamagedError, looking_at, sizes_told, wrong_file
 from moldau.warehouse.paths import LOADS, LOCK
 
 Row = dict[str, Any]
@@ -119,7 +119,7 @@ def _table(warehouse: Path, name: str) -> Row:
 
 def _measured(warehouse: Path, name: str) -> Row:
     table = open_latest(warehouse, name)
-    if wrong := missing_file(data_files(table)):
+    if wrong := wrong_file(sizes_told(table)):
         raise DamagedError(f"{name} cannot be read: {wrong} (see `moldau doctor`)")
     files = table.get_add_actions()
     counts, sizes = (files.column(c).to_pylist() for c in ("num_records", "size_bytes"))

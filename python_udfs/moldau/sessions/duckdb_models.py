@@ -29,6 +29,7 @@ from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
 from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
 from moldau.warehouse.paths import PLUGIN_LOG
+from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,13 +100,17 @@ class DuckDBModels:
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a query in Spark SQL."""
-        self._refresh(name for name in tables() if name in statement)
-        return self._rows(_translated(statement))
+        names = [name for name in tables() if name in statement]
+        self._refresh(names)
+        with naming_damage(self._warehouse, names):
+            return self._rows(_translated(statement))
 
     def arrow(self, statement: str) -> pa.Table:
         """The same as one table of Arrow."""
-        self._refresh(name for name in tables() if name in statement)
-        return self._arrow(_translated(statement))
+        names = [name for name in tables() if name in statement]
+        self._refresh(names)
+        with naming_damage(self._warehouse, names):
+            return self._arrow(_translated(statement))
 
     def keep(self, view: str, folder: Path) -> str:
         """Keep the rows of a view under the folder's name; gives the relation that reads them."""
@@ -227,7 +232,8 @@ class DuckDBModels:
         from deltalake.exceptions import DeltaError
 
         try:
-            make(node)
+            with naming_damage(self._warehouse, tables_of([node.name])):
+                make(node)
         except (duckdb.Error, DeltaError, SeveralChangesError) as error:
             if number := system_error(str(error)):
                 raise OSError(number, in_one_line(error)) from error

@@ -15,6 +15,7 @@ from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
 from moldau.warehouse.catalog import register
 from moldau.warehouse.contracts import run_views, tables
+from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +65,8 @@ class SparkModels:
 
     def _run(self, names: Sequence[str], helpers: set[str], read: Sequence[str] = ()) -> None:
         self.register(tables_of([*names, *read]))
-        dbt("run", "--select", *names, *sorted(helpers), warehouse=self._warehouse)
+        with naming_damage(self._warehouse, tables_of([*names, *helpers, *read])):
+            dbt("run", "--select", *names, *sorted(helpers), warehouse=self._warehouse)
         self._views |= helpers
 
     def _helpers(self, names: Sequence[str]) -> set[str]:
@@ -91,8 +93,10 @@ class SparkModels:
 
     def sql(self, statement: str) -> list[Any]:
         """The rows of a query in Spark SQL."""
-        self.register(name for name in tables() if name in statement)
-        return list(self.session.sql(statement).collect())
+        names = [name for name in tables() if name in statement]
+        self.register(names)
+        with naming_damage(self._warehouse, names):
+            return list(self.session.sql(statement).collect())
 
     def keep(self, view: str, folder: Path) -> str:
         """Write the rows of a view into a folder; gives the relation that reads them."""

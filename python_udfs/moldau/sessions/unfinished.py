@@ -14,7 +14,10 @@ from moldau.sessions.run import FAILED, Run, is_run_id, row_of
 from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.aside import set_aside
 from moldau.warehouse.ask import has_rows, sql_text
+from moldau.warehouse.contracts import tables
+from moldau.warehouse.damage import DamagedError
 from moldau.warehouse.notes import NotUnderstood
+from moldau.warehouse.verify import damage_behind
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -30,7 +33,7 @@ def setting_aside(
 
     It gets a row with status `failed` and the clusters that the block adds to the list, so that
     its number is never given again. What a person can mend where it stands (MoldauError, a full
-    disk) goes up and is tried again.
+    disk, a damaged table) goes up and is tried again.
     """
     cluster_ids: list[str] = []
     try:
@@ -38,8 +41,11 @@ def setting_aside(
     except (MoldauError, ShutdownRequested, OSError):
         raise
     except Exception as error:
-        if not isinstance(error, NotUnderstood) and not _answers(session):
-            raise
+        if not isinstance(error, NotUnderstood):
+            if damage := damage_behind(error, session.warehouse, tables()):
+                raise DamagedError(damage) from error
+            if not _answers(session):
+                raise
         run_id = found.name.removesuffix(".json")
         has_row = has_rows(session.warehouse, "state.runs", f"run_id = {sql_text(run_id)}")
         # a file or folder that no command of moldau named has no number, and must not get one

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.warehouse.damage import open_table
+from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +25,8 @@ def ask(warehouse: Path, table: str, sql: str) -> pa.RecordBatchReader:
 
 
 def ask_rows(warehouse: Path, table: str, sql: str) -> list[tuple[Any, ...]]:
-    columns = ask(warehouse, table, sql).read_all().columns
+    with naming_damage(warehouse, [table]):
+        columns = ask(warehouse, table, sql).read_all().columns
     return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
 

@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ class UnreadableError(MoldauError):
 def find_damage(warehouse: Path, table: Table, is_earlier: bool = False) -> str | None:
     """One line that names table, file and what can be done; None = the table is whole.
 
-    Looks at the log since its last checkpoint, at the presence of every file of the current
+    Looks at the log since its last checkpoint, at presence and size of every file of the current
     version, and at names and types of the columns; `is_earlier`: an earlier version of moldau made
     them. A few milliseconds for a small table. UnreadableError if that cannot be looked at.
     """
@@ -54,7 +54,7 @@ def find_damage(warehouse: Path, table: Table, is_earlier: bool = False) -> str 
         if wrong is None:
             try:
                 opened = open_table(folder)
-                wrong = missing_file(data_files(opened)) or (
+                wrong = wrong_file(sizes_told(opened)) or (
                     None if is_earlier else _other_columns(opened, table)
                 )
             except DamagedError as error:
@@ -91,6 +91,15 @@ def looking_at(folder: Path) -> Iterator[None]:
         raise UnreadableError(
             f"{folder} cannot be looked at ({text}); nothing was changed"
         ) from None
+    except BaseException as error:
+        if is_panic(error):
+            raise DamagedError(f"{folder} cannot be opened ({_one_line(error)})") from None
+        raise
+
+
+def is_panic(error: BaseException) -> bool:
+    """A library in Rust has met what it holds for impossible: no Exception, but no exit either."""
+    return type(error).__name__ == "PanicException"
 
 
 def intact_version(folder: Path) -> int | None:
@@ -99,14 +108,14 @@ def intact_version(folder: Path) -> int | None:
         return None
     with looking_at(folder):
         version, files = _version_and_files(folder, log_files(folder))
-        return None if missing_file(files) else version
+        return None if wrong_file(files) else version
 
 
 @lru_cache(64)
-def _version_and_files(folder: Path, log: tuple[object, ...]) -> tuple[int, list[str]]:
+def _version_and_files(folder: Path, log: tuple[object, ...]) -> tuple[int, dict[str, int | None]]:
     """Of a table as long as its log is this one."""
     table = open_table(folder)
-    return table.version(), data_files(table)
+    return table.version(), sizes_told(table)
 
 
 def open_table(folder: Path) -> DeltaTable:
@@ -129,20 +138,36 @@ def path_of(uri: str) -> str:
     return unquote(uri.removeprefix("file://"))
 
 
+def sizes_told(table: DeltaTable) -> dict[str, int | None]:
+    """Absolute path of each file of the current version -> its bytes by the log; None = unknown."""
+    added = table.get_add_actions()
+    names, sizes = (added.column(name).to_pylist() for name in ("path", "size_bytes"))
+    root = path_of(table.table_uri).rstrip("/")
+    told = {f"{root}/{unquote(name)}": size for name, size in zip(names, sizes, strict=True)}
+    return {path: told.get(path) for path in data_files(table)}
+
+
 def _is_there(path: Path | str) -> bool:
     """False only if it is not: `exists` also says so of what it was not allowed to look at."""
+    return _size(path) is not None
+
+
+def _size(path: Path | str) -> int | None:
+    """None = it is not there."""
     try:
-        os.stat(path)
+        return os.stat(path).st_size
     except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
+        return None
 
 
-def missing_file(paths: Iterable[str]) -> str | None:
-    """Which of a table's data files is not there; None = all are."""
-    for path in paths:
-        if not _is_there(path):
-            return f"the data file {os.path.basename(path)} is missing"
+def wrong_file(sizes: Mapping[str, int | None]) -> str | None:
+    """Which of a table's data files is not there, or not as long as its log says; None = none."""
+    for path, told in sizes.items():
+        name, found = os.path.basename(path), _size(path)
+        if found is None:
+            return f"the data file {name} is missing"
+        if told is not None and found != told:
+            return f"the data file {name} has {found} bytes instead of {told}"
     return None
 
 
@@ -188,7 +213,7 @@ def system_error(text: str) -> int | None:
     return int(found[1] or found[2]) if found else None
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     """Without colours, and without the stack that Rust puts below."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     return " ".join(re.split(r"\n\s*0: <unknown>", plain)[0].split())[:300]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from log_support import Log
 from spark_support import change, fold_records, in_spark, rows, spark_of
@@ -14,6 +16,7 @@ from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
 from moldau.warehouse.sizes import DUCKDB_BYTES
+from moldau.warehouse.verify import has_checksums
 
 
 @pytest.mark.parametrize("bytes_there", [DUCKDB_BYTES - 1, DUCKDB_BYTES])
@@ -123,3 +126,20 @@ def test_a_merge_that_cannot_be_made_is_a_failure_of_the_model(
     monkeypatch.setattr(duckdb_models, "merge", refuse)
     with pytest.raises(DbtError, match=told):
         fold_records(session, {"cannot be merged": log.records})
+
+
+def test_spark_writes_checksums_and_looks_at_them(session: Session, tmp_path: Path) -> None:
+    spark = spark_of(session, "state.groups")
+    spark.sql("select id, uuid() as u from range(500)").coalesce(1).write.parquet(f"{tmp_path}/t")
+    [path] = (tmp_path / "t").glob("*.parquet")
+    assert has_checksums(path)
+    rows = spark.read.parquet(str(path))
+    assert rows.count() == 500
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    place = column.dictionary_page_offset or column.data_page_offset
+    data = bytearray(path.read_bytes())
+    data[place + column.total_compressed_size - 3] ^= 1
+    path.write_bytes(data)
+    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)  # Hadoop's own, of the whole file
+    with pytest.raises(Exception, match=r"(?i)crc|checksum|corrupt"):
+        rows.collect()
