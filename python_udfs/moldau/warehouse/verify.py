@@ -214,6 +214,7 @@ class _Seen:
         self._ends: dict[str, tuple[Any, Any]] = {}
 
     def add(self, rows: pa.Table) -> None:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         self.rows += rows.num_rows
@@ -221,7 +222,12 @@ class _Seen:
             self.nulls[name] = self.nulls.get(name, 0) + rows[name].null_count
             if not {f"min.{name}", f"max.{name}"} & self._told.keys():
                 continue
-            found = pc.min_max(rows[name]).as_py()
+            values = rows[name]
+            if pa.types.is_string_view(values.type):  # as Delta's library writes some
+                values = values.cast(pa.string())
+            if not (pa.types.is_string(values.type) or pa.types.is_integer(values.type)):
+                continue  # nothing else is compared
+            found = pc.min_max(values).as_py()
             if found["min"] is not None:
                 least, greatest = self._ends.get(name, (found["min"], found["max"]))
                 self._ends[name] = (min(least, found["min"]), max(greatest, found["max"]))

@@ -185,6 +185,14 @@ def test_checksums_are_seen_where_they_are(tmp_path: Path) -> None:
         assert has_checksums(tmp_path / "t.parquet") is written
 
 
+def test_files_that_deltas_library_has_rewritten_are_no_damage(made: Path) -> None:
+    """Its texts are views in Arrow, which know no least one."""
+    table = DeltaTable(made)
+    table.delete("attempts = 3")
+    table.update({"attempts": "7"}, predicate="group_id = 'group 005'")
+    assert verify(made).damaged == {}
+
+
 def test_a_deletion_vector_is_read(hidden_rows: Path) -> None:
     assert verify(hidden_rows / "state" / "hidden_rows").damaged == {}
 
