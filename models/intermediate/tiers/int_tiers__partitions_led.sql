@@ -23,10 +23,7 @@ leaders_chosen as (
 
     select
         *,
-        row_number() over (
-            partition by cluster_id, topic_id, partition_index
-            order by leader_epoch desc, taken_at_ms desc, broker_id asc
-        ) as choice
+        {{ leader_place('topic_id') }} as leader_place
 
     from partition_states
 
@@ -57,7 +54,7 @@ partitions_led as (
 
     left join leader_epochs using (cluster_id, topic_id, partition_index)
 
-    where leaders_chosen.choice = 1
+    where leaders_chosen.leader_place = 1
 
 )
 
