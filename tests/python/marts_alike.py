@@ -1,4 +1,4 @@
-"""What Spark and DuckDB say in every mart of a warehouse."""
+"""What Spark and DuckDB say in every mart of a warehouse, whatever its snapshots tell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+from deltalake import write_deltalake
 from pyspark.sql.types import StructType
 
 from moldau.engine.spark import suit_to
@@ -35,6 +36,50 @@ def compared(*domains: str) -> list[str]:
     names = {file.stem for folder in folders for file in folder.glob("*.sql")}
     both = {name: mart for name, mart in marts().items() if mart.engine != "spark"}
     return [name for name, mart in both.items() if mart.name in names]
+
+
+def bring_odd_snapshots(session: Session) -> None:
+    """Followers, several leaders and no rows, among the snapshots of all that tests have left.
+
+    Seven partitions of eight, whatever domain they are of, are told otherwise than they were; all
+    at the same time, so that of two leaders only the epoch says which one leads.
+    """
+    states = "state.partition_states"
+    table = connect_duckdb(session.warehouse, [states]).sql(f"from {states}").to_arrow_table()
+    partitions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in table.to_pylist():
+        key = (row["cluster_id"], row["topic_name"], row["partition_index"])
+        partitions.setdefault(key, []).append(row)
+    told = [
+        row
+        for number, key in enumerate(sorted(partitions))
+        for row in _told_otherwise(partitions[key], number % 8)
+    ]
+    path = session.warehouse.joinpath(*states.split("."))
+    write_deltalake(path, pa.Table.from_pylist(told, table.schema), mode="overwrite")
+
+
+def _told_otherwise(rows: list[dict[str, Any]], way: int) -> list[dict[str, Any]]:
+    row = rows[0]
+    epoch = row["leader_epoch"] or 0
+    offsets = {name: row[name] for name in row if name.endswith(("_offset", "_watermark"))}
+    moved = {
+        name: None if offset is None else max(offset - 3, 0) for name, offset in offsets.items()
+    }
+    another = row | moved | {"broker_id": 1_000, "is_leader": True}
+    if way == 1:
+        return [*rows, another | {"is_leader": False, "leader_epoch": epoch + 9}]
+    if way == 2:
+        return [*rows, another | {"leader_epoch": -1}]
+    if way == 3:
+        return [*rows, another | {"leader_epoch": epoch}]
+    if way == 4:
+        return [another | {"leader_epoch": epoch + 1}, *rows]
+    if way == 5:
+        return [row | {"is_leader": False} for row in [*rows, another]]
+    if way == 6:
+        return [one | {"leader_epoch": None} for one in [another, *rows]]
+    return [] if way == 7 else rows
 
 
 def differences(session: Session, at_ms: int, *domains: str) -> dict[str, list[str]]:

@@ -1,13 +1,8 @@
 with
 
-{# Kafka writes the zero uuid where a topic has no id #}
 partition_states as (
 
-    select
-        *,
-        nullif(topic_id, 'AAAAAAAAAAAAAAAAAAAAAA') as told_topic_id
-
-    from {{ ref('stg_state__partition_states') }}
+    select * from {{ ref('stg_state__partition_states') }}
 
 ),
 
@@ -30,7 +25,7 @@ leaders as (
         cluster_id,
         topic_name,
         partition_index,
-        told_topic_id as topic_id,
+        topic_id,
         if(log_start_offset >= 0, log_start_offset, null) as log_start_offset,
         if(last_stable_offset >= 0, last_stable_offset, null)
             as last_stable_offset,
@@ -51,9 +46,7 @@ partitions as (
         cluster_id,
         topic_name,
         partition_index,
-        if(
-            min(told_topic_id) = max(told_topic_id), min(told_topic_id), null
-        ) as topic_id
+        if(min(topic_id) = max(topic_id), min(topic_id), null) as topic_id
 
     from partition_states
 

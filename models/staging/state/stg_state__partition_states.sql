@@ -13,7 +13,7 @@ renamed as (
         topic_name,
         partition_index,
         broker_id,
-        topic_id,
+        {{ told_topic_id() }} as topic_id,
         leader_epoch,
         log_start_offset,
         local_log_start_offset,
