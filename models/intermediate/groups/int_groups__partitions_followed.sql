@@ -3,15 +3,23 @@ with
 {# a share group commits no offsets: Kafka keeps its positions elsewhere #}
 live_groups as (
 
-    select
-        *,
-        group_state in ('EMPTY', 'DEAD') as is_empty
-
-    from {{ ref('stg_state__groups') }}
+    select * from {{ ref('stg_state__groups') }}
 
     where
         not is_deleted
         and group_type <> 'share'
+
+),
+
+{# an empty group has nobody who reads #}
+groups_with_members as (
+
+    select * from {{ ref('stg_state__groups') }}
+
+    where
+        not is_deleted
+        and group_type <> 'share'
+        and group_state not in ('EMPTY', 'DEAD')
 
 ),
 
@@ -34,29 +42,6 @@ partitions_told as (
 
 ),
 
-committed as (
-
-    select
-        live_offsets.cluster_id,
-        live_offsets.group_id,
-        live_offsets.topic_name,
-        live_offsets.partition_index,
-        live_offsets.topic_id,
-        if(live_offsets.is_told, live_offsets.committed_offset, null)
-            as committed_offset,
-        if(live_offsets.is_told, live_offsets.commit_at_ms, null) as committed_at_ms,
-        not live_groups.is_empty
-        and not array_contains(
-            live_groups.subscribed_topics, live_offsets.topic_name
-        ) as is_unsubscribed
-
-    from live_offsets
-
-    inner join live_groups using (cluster_id, group_id)
-
-),
-
-{# an empty group has nobody who reads #}
 subscriptions as (
 
     select
@@ -64,19 +49,44 @@ subscriptions as (
         group_id,
         explode(array_distinct(subscribed_topics)) as topic_name
 
-    from live_groups
-
-    where not is_empty
+    from groups_with_members
 
 ),
 
-subscribed as (
+partitions_gathered as (
+
+    select
+        live_offsets.cluster_id,
+        live_offsets.group_id,
+        live_offsets.topic_name,
+        live_offsets.partition_index,
+        live_offsets.topic_id as committed_topic_id,
+        if(live_offsets.is_told, live_offsets.committed_offset, null)
+            as committed_offset,
+        if(live_offsets.is_told, live_offsets.commit_at_ms, null) as committed_at_ms,
+        coalesce(
+            live_groups.group_state not in ('EMPTY', 'DEAD')
+            and not array_contains(
+                live_groups.subscribed_topics, live_offsets.topic_name
+            ),
+            false
+        ) as is_unsubscribed
+
+    from live_offsets
+
+    inner join live_groups using (cluster_id, group_id)
+
+    union all
 
     select
         subscriptions.cluster_id,
         subscriptions.group_id,
         subscriptions.topic_name,
-        partitions_told.partition_index
+        partitions_told.partition_index,
+        null as committed_topic_id,
+        null as committed_offset,
+        null as committed_at_ms,
+        false as is_unsubscribed
 
     from subscriptions
 
@@ -84,6 +94,7 @@ subscribed as (
 
 ),
 
+{# of both sides a partition has one row at most #}
 partitions_followed as (
 
     select
@@ -91,33 +102,18 @@ partitions_followed as (
         group_id,
         topic_name,
         partition_index,
-        topic_id as committed_topic_id,
-        committed_offset,
-        committed_at_ms,
-        coalesce(is_unsubscribed, false) as is_unsubscribed
+        max(committed_topic_id) as committed_topic_id,
+        max(committed_offset) as committed_offset,
+        max(committed_at_ms) as committed_at_ms,
+        bool_or(is_unsubscribed) as is_unsubscribed
 
-    from committed
+    from partitions_gathered
 
-    union all
-
-    select
-        subscribed.cluster_id,
-        subscribed.group_id,
-        subscribed.topic_name,
-        subscribed.partition_index,
-        null as committed_topic_id,
-        null as committed_offset,
-        null as committed_at_ms,
-        false as is_unsubscribed
-
-    from subscribed
-
-    left anti join committed
-        on
-            subscribed.cluster_id = committed.cluster_id
-            and subscribed.group_id = committed.group_id
-            and subscribed.topic_name = committed.topic_name
-            and subscribed.partition_index = committed.partition_index
+    group by
+        cluster_id,
+        group_id,
+        topic_name,
+        partition_index
 
 )
 

@@ -129,8 +129,11 @@ def explain_tier(
         )
     chosen = one_cluster(clusters, text, cluster)
 
-    # without a topic id a state is of groups' lag alone; of two leaders the newer one leads
-    led = f"{key} and is_leader and topic_id is not null order by leader_epoch desc nulls last"
+    # without a topic id a state is of groups' lag alone; of several leaders the first one leads
+    led = (
+        f"{key} and is_leader and topic_id is not null "
+        "order by nullif(leader_epoch, -1) desc nulls last, taken_at_ms desc, broker_id"
+    )
     states = [
         row
         for row in tables.rows("state.partition_states", led, values)

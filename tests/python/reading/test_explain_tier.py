@@ -183,6 +183,9 @@ def test_a_topic_that_was_created_again_is_not_mixed_with_the_old_one(
 def test_the_leader_is_the_newest_that_tells_of_the_topic(lagging: Path, write: Write) -> None:
     """Partition states without a topic id are for the lag of groups alone."""
     state = PLACE | {"is_leader": True, "taken_at_ms": NOON}
+    before = {"broker_id": 0, "taken_at_ms": NOON - 1}
+    write("state.partition_states", state | {"leader_epoch": 5} | before)
+    write("state.partition_states", state | {"broker_id": 3, "leader_epoch": 5})
     write("state.partition_states", state | {"broker_id": 2, "leader_epoch": 5})
     write("state.partition_states", state | {"broker_id": 7, "leader_epoch": 9, "topic_id": None})
     said = words(lagging)

@@ -13,7 +13,10 @@ from moldau.reading.query import table_rows
 from moldau.warehouse.contracts import tables
 
 GROUPS = [f"group-{number:03}" for number in range(300)]
-MARTS = ("marts.groups", "marts.cleanup_preview", "marts.group_offsets", "marts.decisions")
+MARTS = (
+    "marts.groups", "marts.cleanup_preview", "marts.group_offsets", "marts.group_lag",
+    "marts.decisions",
+)  # fmt: skip
 DECISIONS = [name for name, table in tables().items() if table.database == "decisions"]
 
 
