@@ -1,14 +1,20 @@
 with
 
-partition_ends as (
+{# two brokers may claim to lead for a moment: the one of the higher epoch does #}
+leaders as (
 
     select
         cluster_id,
         topic_name,
         partition_index,
-        max(log_end_offset) as log_end_offset,
-        max(taken_at_ms) as taken_at_ms,
-        max(run_id) as run_id
+        max(
+            struct(
+                coalesce(leader_epoch, -1) as leader_epoch,
+                taken_at_ms,
+                log_end_offset,
+                run_id
+            )
+        ) as leader
 
     from {{ ref('stg_state__partition_states') }}
 
@@ -18,6 +24,20 @@ partition_ends as (
         cluster_id,
         topic_name,
         partition_index
+
+),
+
+partition_ends as (
+
+    select
+        cluster_id,
+        topic_name,
+        partition_index,
+        leader.log_end_offset,
+        leader.taken_at_ms,
+        leader.run_id
+
+    from leaders
 
 )
 
