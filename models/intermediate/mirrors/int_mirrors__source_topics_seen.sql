@@ -40,6 +40,46 @@ flows as (
 
 ),
 
+{# a target that was created anew holds other records under the same offsets #}
+clusters as (
+
+    select
+        source_cluster_id as cluster_id,
+        is_refolded
+
+    from flows
+
+    union
+
+    select
+        target_cluster_id as cluster_id,
+        is_refolded
+
+    from flows
+
+),
+
+{# what was loaded before there was a flow of the cluster, or before its topics were kept #}
+clusters_to_read as (
+
+    select cluster_id
+
+    from clusters
+
+    where is_refolded
+
+    union
+
+    select loaded.cluster_id
+
+    from loaded
+
+    left semi join clusters on loaded.cluster_id = clusters.cluster_id
+
+    left anti join stored on loaded.cluster_id = stored.cluster_id
+
+),
+
 sightings as (
 
     select
@@ -66,7 +106,7 @@ sightings as (
 
     from loaded
 
-    left semi join flows on loaded.cluster_id = flows.source_cluster_id
+    left semi join clusters on loaded.cluster_id = clusters.cluster_id
 
     union all
 
@@ -85,7 +125,6 @@ sightings as (
 
     union all
 
-    {# what was loaded before there was a flow of the cluster #}
     select
         snapshots.cluster_id,
         snapshots.topic_name,
@@ -97,10 +136,8 @@ sightings as (
 
     from snapshots
 
-    left semi join flows
-        on
-            snapshots.cluster_id = flows.source_cluster_id
-            and flows.is_refolded
+    left semi join clusters_to_read as to_read
+        on snapshots.cluster_id = to_read.cluster_id
 
     union all
 
