@@ -40,24 +40,6 @@ groups_mirrored as (
 
 ),
 
-{# a target partition that began anew says so here, as far as the rule set minds #}
-partitions as (
-
-    select
-        mirrored.flow,
-        mirrored.topic_name,
-        mirrored.partition_index,
-        mirrored.incarnation
-
-    from {{ ref('stg_state__mirrored_partitions') }} as mirrored
-
-    left semi join flows
-        on
-            mirrored.flow = flows.flow
-            and flows.knows_incarnations
-
-),
-
 ends as (
 
     select * from {{ ref('int_mirrors__partition_ends') }}
@@ -88,29 +70,33 @@ ended_before as (
 
 ),
 
-emitted as (
+{# topics without syncs may have the same name on the target #}
+translations_ranked as (
 
-    select * from translations
+    select
+        *,
+        row_number() over (
+            partition by flow, group_id, target_topic_name, partition_index
+            order by if(decision = 'emit', 0, 1), length(topic_name), topic_name
+        ) as place
 
-    where decision = 'emit'
+    from translations
+
+    where reason_code not in ('TOPIC_FILTERED', 'GROUP_FILTERED', 'NO_COMMIT')
+
+),
+
+translated as (
+
+    select * from translations_ranked
+
+    where place = 1
 
 ),
 
 checkpoints as (
 
-    select
-        checkpoints.flow,
-        checkpoints.group_id,
-        checkpoints.target_topic_name,
-        checkpoints.partition_index,
-        checkpoints.upstream_offset,
-        checkpoints.downstream_offset,
-        coalesce(
-            checkpoints.incarnation < partitions.incarnation
-            or checkpoints.downstream_offset < 0
-            or checkpoints.downstream_offset > ended_before.log_end_offset,
-            false
-        ) as is_over
+    select checkpoints.*
 
     from {{ ref('stg_state__checkpoints') }} as checkpoints
 
@@ -122,31 +108,34 @@ checkpoints as (
             checkpoints.flow = groups_due.flow
             and checkpoints.group_id = groups_due.group_id
 
-    left join partitions using (flow, topic_name, partition_index)
+),
 
-    left join ended_before
-        using (flow, group_id, target_topic_name, partition_index)
+refuted as (
+
+    select * from {{ ref('int_mirrors__checkpoints_refuted') }}
 
 ),
 
 {# what is emitted takes the place of the checkpoint that it was compared with #}
-offered as (
+beside_translations as (
 
     select
         flow,
         group_id,
         target_topic_name,
         partition_index,
-        case
-            when
-                emitted.observed_upstream_offset <=> checkpoints.upstream_offset
-                and emitted.observed_downstream_offset <=> checkpoints.downstream_offset
-                and emitted.translated_offset is not null
-                then emitted.translated_offset
-            when not checkpoints.is_over then checkpoints.downstream_offset
-        end as to_offset
+        coalesce(translated.decision = 'emit', false)
+        and translated.observed_upstream_offset <=> checkpoints.upstream_offset
+        and translated.observed_downstream_offset <=> checkpoints.downstream_offset
+        and translated.translated_offset is not null as is_emitted,
+        translated.translated_offset,
+        translated.reason_code,
+        translated.upper_bound,
+        translated.upstream_offset as committed_offset,
+        checkpoints.upstream_offset,
+        checkpoints.downstream_offset
 
-    from emitted
+    from translated
 
     full outer join checkpoints using (
         flow, group_id, target_topic_name, partition_index
@@ -154,16 +143,50 @@ offered as (
 
 ),
 
+{# a group that went back, and has no new place yet, would skip what it wants to read again #}
+offers_judged as (
+
+    select
+        flow,
+        group_id,
+        target_topic_name,
+        partition_index,
+        if(
+            beside.is_emitted, beside.translated_offset, beside.downstream_offset
+        ) as to_offset,
+        case
+            when beside.is_emitted then null
+            when refuted.reason_code is not null then refuted.reason_code
+            when beside.reason_code = 'COMMIT_FROM_OLD_INCARNATION' then beside.reason_code
+            when beside.downstream_offset > ended_before.log_end_offset
+                then 'WOULD_EXCEED_TARGET_END'
+            when
+                beside.downstream_offset > beside.upper_bound
+                or beside.upstream_offset > beside.committed_offset
+                then 'CHECKPOINT_PAST_UPPER_BOUND'
+        end as refusal_code
+
+    from beside_translations as beside
+
+    left join refuted
+        using (flow, group_id, target_topic_name, partition_index)
+
+    left join ended_before
+        using (flow, group_id, target_topic_name, partition_index)
+
+),
+
 checkpoints_offered as (
 
-    select offered.*
+    select judged.*
 
-    from offered
+    from offers_judged as judged
 
     left semi join groups_mirrored as mirrored
-        on offered.flow = mirrored.flow and offered.group_id = mirrored.group_id
+        on judged.flow = mirrored.flow and judged.group_id = mirrored.group_id
 
-    where offered.to_offset is not null
+    {# null: there is none; below 0: MirrorMaker's word for none #}
+    where judged.to_offset >= 0
 
 )
 

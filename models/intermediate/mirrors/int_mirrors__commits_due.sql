@@ -88,6 +88,12 @@ ends_measured as (
 
 ),
 
+translations_outlived as (
+
+    select * from {{ ref('int_mirrors__translations_outlived') }}
+
+),
+
 commits_joined as (
 
     select
@@ -127,6 +133,7 @@ commits_joined as (
             ),
             false
         )
+        or outlived.flow is not null
         {# a topic that came home on a shorter way has taken its name #}
         or (
             commits.is_topic_filtered
@@ -178,6 +185,9 @@ commits_joined as (
             and commits.target_topic_name
             = checkpoints_changed.target_topic_name
             and commits.partition_index = checkpoints_changed.partition_index
+
+    left join translations_outlived as outlived
+        using (flow, group_id, topic_name, partition_index)
 
     left join ends_measured as ends
         on

@@ -42,7 +42,9 @@ translations_known as (
         partition_index,
         decision,
         reason_code,
+        upstream_offset,
         translated_offset,
+        upper_bound,
         observed_upstream_offset,
         observed_downstream_offset
 
@@ -58,7 +60,9 @@ translations_known as (
         partition_index,
         decision,
         reason_code,
+        upstream_offset,
         translated_offset,
+        upper_bound,
         observed_upstream_offset,
         observed_downstream_offset
 

@@ -44,6 +44,20 @@ ends as (
 
 ),
 
+targets_renewed as (
+
+    select * from {{ ref('int_mirrors__targets_renewed') }}
+
+),
+
+checkpoints_of_old_targets as (
+
+    select * from {{ ref('int_mirrors__checkpoints_refuted') }}
+
+    where is_of_old_target
+
+),
+
 commits_joined as (
 
     select
@@ -80,7 +94,8 @@ commits_joined as (
                 checkpoints.parity_incarnation
                 <> translated.parity_incarnation,
                 checkpoints.incarnation <> translated.incarnation
-            ),
+            )
+            or outlived.flow is not null,
             false
         ) as is_of_other_incarnation,
         case
@@ -105,6 +120,11 @@ commits_joined as (
                     translated.sync_recorded_at_ms, 0
                 )
                 then 'WOULD_EXCEED_TARGET_END'
+            when
+                coalesce(
+                    translated.sync_recorded_at_ms, targets_renewed.first_recorded_at_ms
+                ) < targets_renewed.valid_from_ms
+                then 'SYNC_FROM_OLD_INCARNATION'
         end as refusal_code
 
     from commits_due as commits
@@ -118,6 +138,12 @@ commits_joined as (
 
     left join checkpoints
         using (flow, group_id, target_topic_name, partition_index)
+
+    left join checkpoints_of_old_targets as outlived
+        using (flow, group_id, target_topic_name, partition_index)
+
+    left join targets_renewed
+        using (flow, topic_name, partition_index)
 
     left join ends
         on
@@ -162,7 +188,10 @@ reasons_found as (
             as is_emitted,
         coalesce(
             refusal_code in (
-                'SYNCS_NOT_CAUGHT_UP', 'NO_SYNC', 'COMMIT_FROM_OLD_INCARNATION'
+                'SYNCS_NOT_CAUGHT_UP',
+                'NO_SYNC',
+                'COMMIT_FROM_OLD_INCARNATION',
+                'SYNC_FROM_OLD_INCARNATION'
             ),
             false
         ) as is_unproven
@@ -191,6 +220,9 @@ offset_translations_reasoned as (
         if(is_unproven, null, lower_bound) as lower_bound,
         if(is_unproven, null, upper_bound) as upper_bound,
         if(is_unproven, null, upper_bound - lower_bound) as reread_max,
+        if(
+            not is_unproven and waiting_offset > translated_offset, waiting_offset, null
+        ) as waiting_offset,
         if(is_unproven, null, syncs_incarnation) as syncs_incarnation,
         if(is_unproven, null, sync_log_offset) as sync_log_offset,
         incarnation,

@@ -95,7 +95,43 @@ checkpoints_over as (
             checkpoints.flow = changed.flow
             and checkpoints.topic_name = changed.topic_name
             and checkpoints.partition_index = changed.partition_index
-            and checkpoints.incarnation < changed.incarnation
+            and coalesce(checkpoints.incarnation, 0) < changed.incarnation
+
+),
+
+{# the target's end, or its topic, is another one than when it was decided #}
+refuted as (
+
+    select * from {{ ref('int_mirrors__checkpoints_refuted') }}
+
+),
+
+refusals_changed as (
+
+    select
+        decided.flow,
+        decided.group_id
+
+    from decided
+
+    inner join flows
+        on decided.flow = flows.flow
+
+    left join refuted
+        on
+            decided.flow = refuted.flow
+            and decided.group_id = refuted.group_id
+            and decided.target_topic_name = refuted.target_topic_name
+            and decided.partition_index = refuted.partition_index
+
+    where
+        refuted.reason_code <> decided.reason_code
+        or (
+            refuted.reason_code is null
+            and decided.reason_code in (
+                'CHECKPOINT_FROM_OLD_INCARNATION', 'WOULD_EXCEED_TARGET_END'
+            )
+        )
 
 ),
 
@@ -182,6 +218,10 @@ target_groups_due as (
     union
 
     select * from checkpoints_over
+
+    union
+
+    select * from refusals_changed
 
     union
 

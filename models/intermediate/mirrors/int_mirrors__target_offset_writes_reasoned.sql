@@ -41,9 +41,12 @@ offsets_compared as (
         flows.ruleset,
         flows.settings_hash,
         flows.decided_at_ms,
-        {{ target_offset_reason(
-            'offered.to_offset', 'groups.group_state', 'group_offsets.committed_offset'
-        ) }} as reason_code,
+        coalesce(
+            offered.refusal_code,
+            {{ target_offset_reason(
+                'offered.to_offset', 'groups.group_state', 'group_offsets.committed_offset'
+            ) }}
+        ) as reason_code,
         group_offsets.committed_offset as from_offset,
         offered.to_offset
 

@@ -1,11 +1,5 @@
 with
 
-translations as (
-
-    select * from {{ ref('int_mirrors__offset_translations_decided') }}
-
-),
-
 target_offset_writes as (
 
     select * from {{ ref('int_mirrors__target_offset_writes_decided') }}
@@ -26,40 +20,23 @@ groups as (
 
 ),
 
-{# one that goes on from the last checkpoint is no worse off than with a new one #}
-translations_sorted as (
+surplus_reason as (
 
     select
-        translations.*,
-        translations.decision = 'emit'
-        or translations.reason_code in (
-            'SKIP_REPEATED', 'SKIP_DOWNSTREAM_REWIND', 'REPLAY_CATCHING_UP'
-        )
-        or (
-            offered.flow is not null
-            and translations.reason_code in ('BEFORE_FIRST_SYNC', 'NO_SYNC')
-        ) as is_translated,
-        if(
-            translations.upper_bound is null,
-            null,
-            greatest(
-                translations.upper_bound
-                - if(
-                    translations.decision = 'emit',
-                    translations.translated_offset,
-                    greatest(
-                        translations.translated_offset,
-                        translations.observed_downstream_offset
-                    )
-                ),
-                0
-            )
-        ) as records_reread
+        reason_code,
+        reason_text
 
-    from translations
+    from {{ ref('reason_codes') }}
 
-    left join target_offset_writes as offered
-        using (flow, group_id, target_topic_name, partition_index)
+    where
+        domain = 'mirrors'
+        and decision_table = 'failover_readiness'
+
+),
+
+partitions as (
+
+    select * from {{ ref('failover_partitions') }}
 
 ),
 
@@ -70,12 +47,16 @@ groups_counted as (
         group_id,
         count(*) as partitions,
         count_if(is_translated) as translated,
-        count_if(reason_code = 'REPLAY_CATCHING_UP') as waiting_for_replays,
-        {{ long_sum('records_reread', where='is_translated') }} as reread_max,
-        count_if(is_translated and records_reread is null) as without_bound,
-        max(decided_at_ms) as decided_at_ms
+        count_if(is_translated and is_waiting_for_replay) as waiting_for_replays,
+        {{ long_sum('reread_max', where='is_translated') }} as reread_max,
+        count_if(is_translated and reread_max is null) as without_bound,
+        {{ long_sum(
+            'surplus_offsets',
+            where="not is_translated and blocked_by = 'TARGET_HAS_SURPLUS'"
+        ) }} as surplus_offsets,
+        max(decided_at) as decided_at
 
-    from translations_sorted
+    from partitions
 
     group by
         flow,
@@ -88,17 +69,17 @@ reasons_counted as (
     select
         flow,
         group_id,
-        reason_code,
+        blocked_by,
         count(*) as partitions
 
-    from translations_sorted
+    from partitions
 
     where not is_translated
 
     group by
         flow,
         group_id,
-        reason_code
+        blocked_by
 
 ),
 
@@ -108,7 +89,7 @@ reasons_gathered as (
         flow,
         group_id,
         map_from_entries(
-            array_sort(collect_list(struct(reason_code, partitions)))
+            array_sort(collect_list(struct(blocked_by, partitions)))
         ) as blocked_by_reason
 
     from reasons_counted
@@ -155,7 +136,9 @@ failover_readiness as (
         groups.group_state as target_group_state,
         counted.translated = counted.partitions
         and coalesce(groups.group_state in ('EMPTY', 'DEAD'), true) as is_ready,
-        {{ instant('counted.decided_at_ms') }} as decided_at
+        counted.decided_at,
+        counted.surplus_offsets,
+        surplus_reason.reason_text as advice
 
     from groups_counted as counted
 
@@ -164,6 +147,11 @@ failover_readiness as (
     left join reasons_gathered as gathered using (flow, group_id)
 
     left join writes_counted as writes using (flow, group_id)
+
+    left join surplus_reason
+        on
+            if(counted.surplus_offsets is null, null, 'TARGET_HAS_SURPLUS')
+            = surplus_reason.reason_code
 
     left join groups
         on

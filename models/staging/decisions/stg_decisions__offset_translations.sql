@@ -29,6 +29,7 @@ renamed as (
         lower_bound,
         upper_bound,
         reread_max,
+        waiting_offset,
         syncs_incarnation,
         sync_log_offset,
         incarnation,

@@ -35,9 +35,11 @@ def reset_plan(
     """Write the offsets that groups of FLOW would be given, as a file for Kafka's own tool.
 
     They are those that decisions.target_offset_writes says `write` of: no group with members is
-    among them, and none is set back. Lines are group,topic,partition,offset; with --group
-    topic,partition,offset. Kafka's tool is told the groups, too: --all-groups are those that the
-    cluster knows already. moldau itself writes to no cluster.
+    among them, and none is set back. What is refused, for it lies past the target's end or is of
+    another source or target, is told on standard error with its reason. Lines are
+    group,topic,partition,offset; with --group topic,partition,offset. Kafka's tool is told the
+    groups, too: --all-groups are those that the cluster knows already. moldau itself writes to no
+    cluster.
 
     \b
     Example:
@@ -54,6 +56,13 @@ def reset_plan(
         _write(plan.text, target)
     told = f"offsets: {plan.offsets}, groups: {len(plan.groups)}"
     say(told if target is None else f"{told}, in {target}", err=target is None)
+    for one in plan.refused:
+        offset = "" if one.offset is None else f" at {one.offset}"
+        say(
+            f"refused: {one.group_id} on {one.place}{offset} "
+            f"({one.reason_code}): {one.reason_text}",
+            err=True,
+        )
     for name in plan.left_out:
         say(
             f"left out: the id of group {name!r} holds a line break, which the file cannot; "

@@ -46,7 +46,9 @@ def examine(warehouse: Path, is_deep: bool = False) -> Iterator[Finding]:
     yield from _lock_and_loads(warehouse)
     yield from _set_aside(warehouse)
     deep = [_pages] if is_deep else []
-    checks = (_tables, *deep, _share_groups, _unreadable, _undecodable, _left_in_tiers)
+    checks = (
+        _tables, *deep, _share_groups, _mirror_surpluses, _unreadable, _undecodable, _left_in_tiers,
+    )  # fmt: skip
     for check in checks:
         try:
             yield from check(warehouse)
@@ -161,6 +163,19 @@ def _share_groups(warehouse: Path) -> Iterator[Finding]:
             f"share group {visible(row['group_id'], 200)} in cluster {visible(row['cluster_id'])} "
             f"holds {row['offsets']} committed offsets: Kafka's own sweep throws on it, so nothing "
             "in its partition of __consumer_offsets expires; delete the group's offsets",
+        )
+
+
+def _mirror_surpluses(warehouse: Path) -> Iterator[Finding]:
+    from moldau.reading.explain_translation_words import surplus_in_words
+
+    name = "marts.mirror_surpluses"
+    for row in _ask(warehouse, [name], f"select * from {name} order by all"):
+        first = row["waits_from_offset"]
+        waits = f"groups at {first} or behind it wait" if first is not None else None
+        place = f"{row['topic_name']}-{row['partition_index']} of {row['flow']}"
+        yield Finding(
+            "mirror_surplus", waits is None, f"{visible(place)}: {surplus_in_words(row, waits)}"
         )
 
 

@@ -15,18 +15,23 @@ from moldau.reading.explain import Row, reason_texts
 from moldau.reading.query import Tables
 from moldau.settings.rule_sets import switches_of
 
-TRANSLATIONS, SYNCS, PARTITIONS = (
+TRANSLATIONS, OFFERS, SYNCS, PARTITIONS, SURPLUSES = (
     "decisions.offset_translations",
+    "decisions.target_offset_writes",
     "state.offset_syncs",
     "state.mirrored_partitions",
+    "marts.mirror_surpluses",
 )
 _READ = (
     TRANSLATIONS,
+    OFFERS,
     SYNCS,
     PARTITIONS,
+    SURPLUSES,
     "state.flows",
     "state.mirror_task_starts",
     "state.partition_states",
+    "state.source_topics",
     "history.decision_changes",
 )
 COLUMNS = (
@@ -35,6 +40,7 @@ COLUMNS = (
     "sync_log_offset", "sync_upstream_offset", "sync_downstream_offset",
     "observed_upstream_offset", "observed_downstream_offset", "observed_emitted_by",
     "next_change", "decided_at_ms", "ruleset", "run_id",
+    "offer_reason_code", "offer_offset", "surplus_offsets",
 )  # fmt: skip
 _ASKED = re.compile(r"translation .+-\d+(?: of .+)?", re.ASCII | re.DOTALL)
 _SHORT = "'translation ' || group_id || ' ' || topic_name || '-' || partition_index"
@@ -60,6 +66,12 @@ class TranslationExplanation:
     last_start: Row | None
     """Of MirrorMaker's checkpoint task."""
     target_end: Row | None
+    target_topic: Row | None
+    """Of state.source_topics, with the last id that was seen."""
+    offer: Row | None
+    """What the group would be given on the target partition."""
+    surplus: Row | None
+    """Of marts.mirror_surpluses."""
     last_change: Row | None
 
     @property
@@ -80,6 +92,13 @@ class TranslationExplanation:
     @property
     def reason_text(self) -> str:
         return reason_texts().get(("offset_translations", self.decision["reason_code"]), "")
+
+    @property
+    def refusal(self) -> Row | None:
+        """The offer, if it is refused: for another reason than the group's place in the target."""
+        offer = self.offer
+        is_refused = offer is not None and not offer["reason_code"].startswith("TARGET_")
+        return offer if is_refused else None
 
 
 def _switches(decision: Row) -> dict[str, str]:
@@ -192,13 +211,30 @@ def _gathered(tables: Tables, decision: Row, flows: dict[str, Row]) -> Translati
         target_end=first(
             "state.partition_states",
             "where cluster_id = ? and topic_name = ? and partition_index = ? and is_leader "
-            "order by log_end_offset desc nulls last limit 1",
+            "order by coalesce(leader_epoch, -1) desc, taken_at_ms desc, "
+            "log_end_offset desc nulls last limit 1",
             [
                 flow.get("target_cluster_id"),
                 decision["target_topic_name"],
                 decision["partition_index"],
             ],
         ),
+        target_topic=first(
+            "state.source_topics",
+            "where cluster_id = ? and topic_name = ? order by first_seen_at_ms desc limit 1",
+            [flow.get("target_cluster_id"), decision["target_topic_name"]],
+        ),
+        offer=first(
+            OFFERS,
+            "where flow = ? and group_id = ? and target_topic_name = ? and partition_index = ?",
+            [
+                decision["flow"],
+                decision["group_id"],
+                decision["target_topic_name"],
+                decision["partition_index"],
+            ],
+        ),
+        surplus=first(SURPLUSES, place, key),
         last_change=first(
             "history.decision_changes",
             "where domain = 'mirrors' and cluster_id = ? and subject = ? "

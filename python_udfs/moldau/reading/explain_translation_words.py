@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from moldau.instants import format_instant
-from moldau.reading.explain import Row
+from moldau.reading.explain import Row, reason_texts
 from moldau.reading.explain_translation import TranslationExplanation
 from moldau.reading.values import visible
 
@@ -21,6 +21,10 @@ def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
     yield f"  proof: {_proof(found)}"
     yield from (f"  {line}" for line in _translation(found))
     yield f"  guard: {_guard(row)}"
+    if found.refusal:
+        yield f"  offer: {_refusal(found, found.refusal)}"
+    if found.surplus:
+        yield f"  surplus: {surplus_in_words(found.surplus, _stands_still(found))}"
     yield f"  next: {next_change(found)}"
     at = format_instant(row["decided_at_ms"])
     yield f"  decided for {at} under {row['ruleset']} in run {row['run_id']}{_before(found)}"
@@ -36,7 +40,8 @@ def translation_row(found: TranslationExplanation) -> tuple[Any, ...]:
         sync.get("upstream_offset"), sync.get("downstream_offset"),
         row["observed_upstream_offset"], row["observed_downstream_offset"],
         row["observed_emitted_by"], next_change(found), row["decided_at_ms"], row["ruleset"],
-        row["run_id"],
+        row["run_id"], (found.offer or {}).get("reason_code"),
+        (found.offer or {}).get("to_offset"), (found.surplus or {}).get("surplus_offsets"),
     )  # fmt: skip
 
 
@@ -129,6 +134,43 @@ def _guard(row: Row) -> str:
     )
 
 
+def _refusal(found: TranslationExplanation, offer: Row) -> str:
+    code = offer["reason_code"]
+    end = found.target_end and found.target_end["log_end_offset"]
+    known = ""
+    if code == "WOULD_EXCEED_TARGET_END" and end is not None:
+        known = f" {_there(found)} ends at {end}."
+    return (
+        f"none: {offer['to_offset']} of {_there(found)} is refused ({code}): "
+        f"{reason_texts().get(('target_offset_writes', code), '')}{known}"
+    )
+
+
+def _stands_still(found: TranslationExplanation) -> str | None:
+    """Where the group would be if nothing waited for the target's surplus."""
+    row, surplus = found.decision, found.surplus or {}
+    first, waiting = surplus.get("waits_from_offset"), row["waiting_offset"]
+    if waiting is None or first is None or row["upstream_offset"] < first:
+        return None
+    return f"the answer stands still at {row['translated_offset']} instead of {waiting}"
+
+
+def surplus_in_words(surplus: Row, stands_still: str | None) -> str:
+    """By how much the target runs ahead of the source, and which setting ends the waiting."""
+    gained = (
+        f"the target's offsets run ahead of the source's, by {surplus['surplus_offsets']} more in "
+        f"{surplus['surplus_steps']} of {surplus['steps']} steps between syncs "
+        f"({surplus['over_offsets']} offsets of the source)"
+    )
+    if surplus["is_exactly_once"]:
+        return f"{gained}, as the transaction markers of exactly.once.source.support do"
+    told = f"; so long as that goes on, {stands_still}" if stands_still else ""
+    return (
+        f"{gained}, by transaction markers, another producer or a replay{told}: if MirrorMaker "
+        f"writes exactly once, set `{surplus['setting']}: enabled` for the flow in moldau.yml"
+    )
+
+
 def next_change(found: TranslationExplanation) -> str:
     """What would have to happen for another answer."""
     row, flow = found.decision, found.flow
@@ -158,10 +200,18 @@ def next_change(found: TranslationExplanation) -> str:
             return _commit_on_the_new_topic(found)
         case "BEFORE_FIRST_SYNC":
             return _before_first_sync(found)
+        case "SYNC_FROM_OLD_INCARNATION":
+            seen = (found.target_topic or {}).get("first_seen_at_ms")
+            since = f" (seen first at {format_instant(seen)})" if seen is not None else ""
+            return f"a sync of {_here(found)} that is of {_there(found)} as it is{since}"
         case "WOULD_EXCEED_TARGET_END":
             end = found.target_end and found.target_end["log_end_offset"]
             known = f" (the loaded ones end at {end})" if end is not None else ""
             return f"newer partition_states of {_there(found)} in {_target(found)}{known}"
+        case "REPLAY_CATCHING_UP" if _stands_still(found):
+            return "a step between syncs in which the target gains no more than the source, " + (
+                "so that what waits catches up; or exactly.once.source.support: enabled"
+            )
         case "REPLAY_CATCHING_UP":
             return _replay(found.partition) or _greater(found, row["observed_downstream_offset"])
         case "SKIP_DOWNSTREAM_REWIND" | "SKIP_REPEATED":

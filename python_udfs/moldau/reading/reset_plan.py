@@ -14,7 +14,24 @@ from pathlib import Path
 from moldau.errors import MoldauError
 from moldau.reading.called import GROUPS, groups_called, told_of
 from moldau.reading.delta_types import literal
+from moldau.reading.explain import reason_texts
 from moldau.reading.query import Tables, table_rows
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An offset that is not in the plan for another reason than the group's own place there."""
+
+    group_id: str
+    place: str
+    offset: int | None
+    reason_code: str
+
+    @property
+    def reason_text(self) -> str:
+        tables = ("target_offset_writes", "offset_translations")
+        texts = (reason_texts().get((table, self.reason_code)) for table in tables)
+        return next(filter(None, texts), "")
 
 
 @dataclass(frozen=True)
@@ -24,6 +41,7 @@ class ResetPlan:
     groups: tuple[str, ...]
     left_out: tuple[str, ...]
     """Groups that the format cannot name."""
+    refused: tuple[Refused, ...]
 
 
 def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> ResetPlan:
@@ -64,4 +82,14 @@ def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> 
         offsets=len(rows),
         groups=tuple(dict.fromkeys(row["group_id"] for row in rows)),
         left_out=tuple(sorted(left_out)),
+        refused=tuple(
+            Refused(
+                row["group_id"],
+                f"{row[topic]}-{row['partition_index']}",
+                row[offset],
+                row["reason_code"],
+            )
+            for row in found
+            if row["decision"] == "skip" and not row["reason_code"].startswith("TARGET_")
+        ),
     )

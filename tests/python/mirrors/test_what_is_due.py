@@ -125,8 +125,12 @@ def test_what_was_emitted_is_repeated_once_there_are_new_syncs(told: Told) -> No
 
 
 def test_nothing_is_offered_in_a_target_that_began_anew(told: Told) -> None:
-    """Also of a group whose commits on it are unknown."""
-    assert told["target began anew"] == {}
+    """Also to a group whose commits on it are unknown; each refusal has its reason."""
+    before, now = told["sync behind all groups"], told["target began anew"]
+    assert {group: row[1:] for group, row in now.items()} == {
+        group: ("CHECKPOINT_FROM_OLD_INCARNATION", from_offset, to_offset)
+        for group, (_, _, from_offset, to_offset) in before.items()
+    }
 
 
 def test_what_stands_is_what_would_be_decided_anew(told: Told, session: Session) -> None:

@@ -164,6 +164,8 @@ def test_what_is_decided_nowhere_is_said(proven: Path) -> None:
         ("WOULD_EXCEED_TARGET_END", "newer partition_states of east.orders-0 in west (the loaded "
          "ones end at 77)"),
         ("REPLAY_CATCHING_UP", "the replay has a sync at 110 or later in the target"),
+        ("SYNC_FROM_OLD_INCARNATION", "a sync of orders-0 that is of east.orders-0 as it is (seen "
+         "first at 2025-09-01T12:00:00Z)"),
     ],
 )  # fmt: skip
 def test_each_refusal_says_what_would_change_it(
@@ -177,8 +179,16 @@ def test_each_refusal_says_what_would_change_it(
     write(
         "state.partition_states",
         {"cluster_id": "west", "topic_name": "east.orders", "is_leader": True,
-         "log_end_offset": 77},
+         "log_end_offset": 77, "leader_epoch": 5},
+        {"cluster_id": "west", "topic_name": "east.orders", "is_leader": True,
+         "log_end_offset": 99, "leader_epoch": 3, "broker_id": 1},
     )  # fmt: skip
+    seen = {"cluster_id": "west", "topic_name": "east.orders"}
+    write(
+        "state.source_topics",
+        seen | {"topic_id": "old", "first_seen_at_ms": 1},
+        seen | {"topic_id": "new", "first_seen_at_ms": NOON},
+    )
     assert next_of(warehouse) == told
 
 
@@ -198,6 +208,35 @@ def test_a_commit_that_its_id_refuses_says_so(
     write("decisions.offset_translations", refused(reason) | {"commit_at_ms": NOON})
     write("state.mirrored_partitions", PLACE | {"commits_valid_from_ms": since})
     assert next_of(warehouse) == told
+
+
+def test_an_offer_that_is_refused_says_why(write: Write, syncs: None, warehouse: Path) -> None:
+    offer = {
+        "flow": "east-to-west", "group_id": "app", "target_topic_name": "east.orders",
+        "decision": "skip", "to_offset": 1234,
+    }  # fmt: skip
+    write("decisions.offset_translations", refused("NO_SYNC"))
+    write("decisions.target_offset_writes", offer | {"reason_code": "CHECKPOINT_PAST_UPPER_BOUND"})
+    assert (
+        "  offer: none: 1234 of east.orders-0 is refused (CHECKPOINT_PAST_UPPER_BOUND): The "
+        "checkpoint lies further than the group's commit can be in the target."
+    ) in words(warehouse)
+    options = ["translation", "app", "orders-0", "--format", "json", "--warehouse", str(warehouse)]
+    [row] = json.loads(CliRunner().invoke(explain, options, catch_exceptions=False).stdout)
+    assert (row["offer_offset"], row["offer_reason_code"]) == (1234, "CHECKPOINT_PAST_UPPER_BOUND")
+
+
+@pytest.mark.parametrize("reason", ["TARGET_AHEAD", "TARGET_GROUP_ACTIVE"])
+def test_an_offer_that_the_group_does_not_need_is_not_refused(
+    write: Write, syncs: None, warehouse: Path, reason: str
+) -> None:
+    offer = {
+        "flow": "east-to-west", "group_id": "app", "target_topic_name": "east.orders",
+        "decision": "skip", "reason_code": reason,
+    }  # fmt: skip
+    write("decisions.offset_translations", refused("NO_SYNC"))
+    write("decisions.target_offset_writes", offer)
+    assert not any("offer" in line for line in words(warehouse))
 
 
 def test_a_checkpoint_that_is_none_is_not_said_to_be_missing(

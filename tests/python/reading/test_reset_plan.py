@@ -28,6 +28,8 @@ def decided(write: Write, warehouse: Path) -> Path:
         WRITE | {"group_id": 'a,"quoted" one'},
         WRITE | {"group_id": "idle", "decision": "skip", "reason_code": "TARGET_EQUAL"},
         WRITE | {"flow": "to-north", "group_id": "other"},
+        WRITE | {"flow": "to-south", "decision": "skip", "reason_code": "WOULD_EXCEED_TARGET_END"},
+        WRITE | {"flow": "to-south", "group_id": "well"},
     )
     write(
         "state.groups",
@@ -57,6 +59,17 @@ def test_one_group_has_lines_without_its_name(decided: Path) -> None:
     )
     idle = ask(decided, "east-to-west", "--group", "idle")
     assert (idle.exit_code, idle.stdout) == (0, "")
+
+
+def test_what_is_refused_is_told_with_its_reason(decided: Path) -> None:
+    plan = ask(decided, "to-south")
+    assert (plan.exit_code, plan.stdout) == (0, "well,east.orders,0,405\n")
+    assert plan.stderr.splitlines() == [
+        "offsets: 1, groups: 1",
+        "refused: billing on east.orders-0 at 405 (WOULD_EXCEED_TARGET_END): The checkpoint lies "
+        "behind the end of the target partition.",
+    ]
+    assert ask(decided, "to-south", "--group", "well").stderr == "offsets: 1, groups: 1\n"
 
 
 def test_the_file_appears_when_it_is_complete(decided: Path, tmp_path: Path) -> None:
