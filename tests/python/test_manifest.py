@@ -53,6 +53,7 @@ READ_AGAIN = {
     "int_tiers__upload_candidates_reasoned",
     "int_tiers__delete_candidates_reasoned",
     "int_mirrors__changes_read",
+    "int_mirrors__checkpoints_refuted",
     "int_mirrors__syncs_placed",
     "int_mirrors__syncs_read",
     "int_mirrors__offset_translations_reasoned",
