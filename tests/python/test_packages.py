@@ -14,6 +14,7 @@ ORDER = [
     "errors",
     "project",
     "instants",
+    "escapes",
     "records",
     "engine",
     "domains",

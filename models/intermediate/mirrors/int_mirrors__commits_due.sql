@@ -142,17 +142,7 @@ commits_joined as (
         {# an id that became known says something else of the commit than was known of it #}
         or coalesce(
             flows.knows_incarnations
-            and case commits.committed_topic
-                when 'same'
-                    then decided.reason_code in ('COMMIT_FROM_OLD_INCARNATION', 'NO_SYNC')
-                when 'earlier'
-                    then
-                        decided.reason_code <> 'COMMIT_FROM_OLD_INCARNATION'
-                        and not decided.is_refused
-                when 'later' then decided.reason_code <> 'NO_SYNC' and not decided.is_refused
-                else
-                    decided.reason_code = 'COMMIT_FROM_OLD_INCARNATION' and changed.flow is not null
-            end,
+            and {{ tells_another_topic('commits', 'decided', 'changed') }},
             false
         )
         {# what is missing may be of any partition, and an end is known no longer #}

@@ -14,7 +14,7 @@ from moldau.cli.output import write_rows
 from moldau.cli.say import console, say
 from moldau.cli.sessions import require_number
 from moldau.errors import MoldauError
-from moldau.reading.values import visible
+from moldau.escapes import visible
 from moldau.records.families import FAMILIES, family_of
 
 _EXTRA = ("confluent_kafka", "cryptography", "javaproperties")

@@ -26,8 +26,8 @@ import click
 from moldau.cli import full_disk
 from moldau.cli.say import say, say_lines
 from moldau.errors import MoldauError
+from moldau.escapes import visible
 from moldau.plugins.masking import without
-from moldau.reading.values import visible
 from moldau.warehouse.paths import DBT_LOG, ERRORS, SPARK_LOG
 
 REFUSED, FINDINGS, INTERNAL, IN_USE = 1, 2, 3, 4

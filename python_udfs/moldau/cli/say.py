@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from moldau.reading.values import visible
+from moldau.escapes import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from moldau.escapes import visible
 from moldau.loading.tally import Tally
-from moldau.reading.values import visible
 from moldau.records.definitions import KAFKA_VERSION
 
 NAMED = 5

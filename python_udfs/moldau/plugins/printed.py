@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from threading import Lock, Thread
 
+from moldau.escapes import visible
 from moldau.plugins.masking import without
 from moldau.plugins.registry import PluginSpec, public_options, secrets_of
-from moldau.reading.values import visible
 
 _PIECE = 32_768  # bytes of a line that does not end
 Secrets = Callable[[], Collection[str]]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
+from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.query import Tables
 from moldau.reading.status import lock_holder, open_loads
 from moldau.reading.tables import require_warehouse
-from moldau.reading.values import visible
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
 from moldau.warehouse.create import is_initialised

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.explain import Row, reason_texts
 from moldau.reading.query import Tables
 from moldau.reading.subjects import one_cluster
-from moldau.reading.values import visible
 
 TABLES = {
     "heartbeat": "decisions.heartbeat_gates",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.explain import Row, reason_texts
 from moldau.reading.explain_tier import TierExplanation
-from moldau.reading.values import visible
 
 _LISTED = 10
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.explain import Row, reason_texts
 from moldau.reading.explain_translation import TranslationExplanation
-from moldau.reading.values import visible
 
 
 def translation_in_words(found: TranslationExplanation) -> Iterator[str]:

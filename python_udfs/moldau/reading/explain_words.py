@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.explain import TABLE_OF, Decided, Explanation, Row, reason_texts
-from moldau.reading.values import visible
 
 _NAMES = {"cleanup": "Clean-up cycle", "sweep": "Sweep", "offset": "Offset"}
 _COMMANDS = {"cleanup": "cycle", "sweep": "sweep", "offset": "sweep"}

@@ -1,16 +1,15 @@
-"""Values of tables as text: exact for programs, visible for people."""
+"""Values of tables as text, exact for programs."""
 
 from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from base64 import b64encode
 from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Any, TextIO
 
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+from moldau.escapes import is_obeyed
 
 
 def plain(value: Any) -> Any:
@@ -47,16 +46,6 @@ def to_json(value: Any, stream: TextIO | None = None, indent: int | None = None)
     return text if text.isprintable() else "".join(map(_escaped_in_json, text))
 
 
-def visible(text: str, width: int | None = None) -> str:
-    """Text for one line: what does not print, or turns what is printed, as escapes; cut to `width`
-    letters."""
-    if text.isprintable() and (width is None or len(text) <= width):
-        return text
-    cut = text if width is None else text[: width + 1]
-    shown = "".join(_ESCAPES.get(letter) or _letter(letter) for letter in cut)
-    return shown if width is None or len(shown) <= width else shown[: width - 1] + "…"
-
-
 def csv_cell(value: Any) -> Any:
     """A CSV cell: null is empty, lists and maps are JSON."""
     value = plain(value)
@@ -65,21 +54,10 @@ def csv_cell(value: Any) -> Any:
     return to_json(value) if isinstance(value, dict | list) else value
 
 
-def _obeyed(letter: str) -> bool:
-    return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
 def _escaped_in_json(letter: str) -> str:
-    if not _obeyed(letter) or letter == "\n":  # between lines: in a text it is escaped
+    if not is_obeyed(letter) or letter == "\n":  # between lines: in a text it is escaped
         return letter
     return f"\\u{ord(letter):04x}" if letter.isascii() else json.dumps(letter)[1:-1]
-
-
-def _letter(letter: str) -> str:
-    if _obeyed(letter):
-        code = ord(letter)
-        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-    return letter
 
 
 def _is_encodable(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from moldau.reading.values import visible
+from moldau.escapes import visible
 from moldau.topologies.description import Node, TopologyDescription
 
 

@@ -23,9 +23,10 @@ from moldau.cli import run, say
 from moldau.cli.failures import tell
 from moldau.cli.output import write_rows
 from moldau.errors import MoldauError
+from moldau.escapes import visible
 from moldau.plugins.directory import DirectoryPlugin
 from moldau.reading.reset_plan import ResetPlan
-from moldau.reading.values import to_json, visible
+from moldau.reading.values import to_json
 from moldau.records.encode import encode_key, encode_value
 
 # colours, a clear screen in C1, DEL, a title, text from right to left, line and paragraph ends
