@@ -114,6 +114,4 @@ def _move(ready: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    from moldau.cli.say import hand_over
-
-    hand_over(f"{jars_folder()}\n")
+    print(jars_folder())

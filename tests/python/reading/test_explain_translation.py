@@ -219,7 +219,7 @@ def test_an_offer_that_is_refused_says_why(write: Write, syncs: None, warehouse:
     write("decisions.target_offset_writes", offer | {"reason_code": "CHECKPOINT_PAST_UPPER_BOUND"})
     assert (
         "  offer: none: 1234 of east.orders-0 is refused (CHECKPOINT_PAST_UPPER_BOUND): The "
-        "checkpoint lies further than the group's commit can be in the target."
+        "checkpoint lies further on than the group's commit can be in the target."
     ) in words(warehouse)
     options = ["translation", "app", "orders-0", "--format", "json", "--warehouse", str(warehouse)]
     [row] = json.loads(CliRunner().invoke(explain, options, catch_exceptions=False).stdout)
