@@ -251,7 +251,7 @@ def test_a_plan_is_handed_over_as_it_is_but_to_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Kafka's tool reads it; whoever looks at it does not obey it."""
-    plan = ResetPlan(f"{GROUP},t,0,5\n", 1, (GROUP,), ())
+    plan = ResetPlan(f"{GROUP},t,0,5\n", 1, (GROUP,), (), ())
     monkeypatch.setattr("moldau.reading.reset_plan.reset_plan", lambda *_: plan)
     words = ("reset-plan", "flow", "--warehouse", "/nowhere")
     assert typed(*words) == (0, plan.text, "offsets: 1, groups: 1\n")
