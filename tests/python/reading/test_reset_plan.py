@@ -67,7 +67,7 @@ def test_what_is_refused_is_told_with_its_reason(decided: Path) -> None:
     assert plan.stderr.splitlines() == [
         "offsets: 1, groups: 1",
         "refused: billing on east.orders-0 at 405 (WOULD_EXCEED_TARGET_END): The checkpoint lies "
-        "behind the end of the target partition.",
+        "past the end of the target partition.",
     ]
     assert ask(decided, "to-south", "--group", "well").stderr == "offsets: 1, groups: 1\n"
 
