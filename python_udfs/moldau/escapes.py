@@ -24,5 +24,7 @@ def is_obeyed(letter: str) -> bool:
 def _letter(letter: str) -> str:
     if is_obeyed(letter):
         code = ord(letter)
+        if code > 0xFFFF:
+            return f"\\U{code:08x}"
         return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     return letter

@@ -24,7 +24,7 @@ standings_known as (
             when maker is not null then 'implied'
             {# all its parts went, and nothing removed the group itself #}
             when
-                removed is null
+                coalesce(removed.log_offset < stored_log_offset, true)
                 and (
                     stored_group_type in ('consumer', 'streams')
                     or (stored_group_type = 'share' and not is_share_refused)

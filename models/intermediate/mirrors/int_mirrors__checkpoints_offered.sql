@@ -110,9 +110,34 @@ checkpoints as (
 
 ),
 
+{# a checkpoint that a group has from before its topic was created anew is of the old one #}
+commits_later as (
+
+    select distinct
+        flow,
+        group_id,
+        target_topic_name,
+        partition_index
+
+    from {{ ref('int_mirrors__commits_found') }}
+
+    inner join flows using (flow)
+
+    where
+        committed_topic = 'later'
+        and flows.knows_incarnations
+
+),
+
 refuted as (
 
     select * from {{ ref('int_mirrors__checkpoints_refuted') }}
+
+),
+
+bounded as (
+
+    select * from {{ ref('int_mirrors__checkpoints_bounded') }}
 
 ),
 
@@ -158,10 +183,12 @@ offers_judged as (
             when beside.is_emitted then null
             when refuted.reason_code is not null then refuted.reason_code
             when beside.reason_code = 'COMMIT_FROM_OLD_INCARNATION' then beside.reason_code
+            when commits_later.flow is not null and beside.reason_code = 'NO_SYNC'
+                then 'CHECKPOINT_FROM_OLD_INCARNATION'
             when beside.downstream_offset > ended_before.log_end_offset
                 then 'WOULD_EXCEED_TARGET_END'
             when
-                beside.downstream_offset > beside.upper_bound
+                beside.downstream_offset > coalesce(beside.upper_bound, bounded.bound)
                 or beside.upstream_offset > beside.committed_offset
                 then 'CHECKPOINT_PAST_UPPER_BOUND'
         end as refusal_code
@@ -169,6 +196,12 @@ offers_judged as (
     from beside_translations as beside
 
     left join refuted
+        using (flow, group_id, target_topic_name, partition_index)
+
+    left join commits_later
+        using (flow, group_id, target_topic_name, partition_index)
+
+    left join bounded
         using (flow, group_id, target_topic_name, partition_index)
 
     left join ended_before

@@ -103,6 +103,22 @@ commits as (
 
 ),
 
+{# of a topic without syncs yet, which a commit without an id belongs to by its time #}
+latest_topics as (
+
+    select
+        cluster_id,
+        topic_name,
+        max(struct(topic_number, known_since_ms)) as latest
+
+    from topics_ordered
+
+    group by
+        cluster_id,
+        topic_name
+
+),
+
 commits_found as (
 
     select
@@ -116,6 +132,11 @@ commits_found as (
         commits.metadata,
         commits.commit_at_ms,
         case
+            when
+                commits.topic_id is null
+                and latest_topics.latest.topic_number > synced.topic_number
+                and commits.commit_at_ms >= latest_topics.latest.known_since_ms
+                then 'later'
             when commits.topic_id is null or synced.topic_id is null then null
             when commits.topic_id = synced.topic_id then 'same'
             when
@@ -148,6 +169,11 @@ commits_found as (
             commits.cluster_id = topics.cluster_id
             and commits.topic_name = topics.topic_name
             and commits.topic_id = topics.topic_id
+
+    left join latest_topics
+        on
+            commits.cluster_id = latest_topics.cluster_id
+            and commits.topic_name = latest_topics.topic_name
 
 )
 

@@ -11,7 +11,10 @@ leaders as (
             struct(
                 coalesce(leader_epoch, -1) as leader_epoch,
                 taken_at_ms,
-                log_end_offset,
+                coalesce(
+                    if(log_end_offset >= 0, log_end_offset, null),
+                    if(high_watermark >= 0, high_watermark, null)
+                ) as log_end_offset,
                 run_id
             )
         ) as leader

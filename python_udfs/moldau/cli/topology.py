@@ -97,8 +97,11 @@ def _record(settings: Settings, call: Call, outcome: Outcome) -> None:
     from moldau.plugins.record import record_calls
     from moldau.sessions.run import run_id_after
     from moldau.warehouse.ask import ask_rows
+    from moldau.warehouse.left import require_nothing_lost
 
     try:
+        # a commit in the place of a lost one would hide the loss
+        require_nothing_lost(settings.warehouse)
         [(last,)] = ask_rows(settings.warehouse, "state.runs", "select max(run_id) from t")
         record_calls(settings.warehouse, run_id_after(last, "describe"), [(call, outcome)])
     except (MoldauError, DeltaError, OSError) as error:

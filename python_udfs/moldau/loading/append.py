@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from moldau.domains import topics
@@ -20,7 +21,8 @@ from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
 from moldau.loading.tally import Tally
-from moldau.records import families
+from moldau.records import families, statuses
+from moldau.records.decode import decode
 from moldau.warehouse.append import append
 from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables
@@ -116,10 +118,8 @@ def append_decoded(warehouse: Path, staged: Staged) -> Tally:
     for family, names in brought.items():
         decoded = topics().get(family)
         mine = f"run_id = {sql_text(staged.run_id)}"
-        if decoded is None:
-            continue
         wanted = ", ".join(map(sql_text, sorted(set(names))))
-        if has_rows(warehouse, decoded.table, mine):
+        if decoded and has_rows(warehouse, decoded.table, mine):
             _count_again(warehouse, decoded, mine, wanted, tally)
             continue
         records = ask(
@@ -128,8 +128,20 @@ def append_decoded(warehouse: Path, staged: Staged) -> Tally:
             f"select {', '.join(_POSITION.values())}, record_key, record_value from t "
             f"where {mine} and topic_name in ({wanted})",
         )
+        if decoded is None:
+            for batch in records if family else ():
+                _count(family, batch, tally)
+            continue
         append(warehouse, decoded.table, (_decode(decoded, batch, tally) for batch in records))
     return tally
+
+
+def _count(family: str, batch: pa.RecordBatch, tally: Tally) -> None:
+    """Of a family that no table is of yet."""
+    keys, values = batch.column("record_key"), batch.column("record_value")
+    status = decode(family, keys, values).status.astype(np.int64)
+    names = pa.array(statuses.STATUS_NAMES, pa.string()).take(pa.array(status))
+    tally.add(batch.column("topic_name"), names, values)
 
 
 def _count_again(

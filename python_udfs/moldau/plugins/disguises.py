@@ -28,8 +28,9 @@ _BACKSLASH = re.compile(
     rb"\\+u([0-9A-Fa-f]{4})(?:\\+u([Dd][C-Fc-f][0-9A-Fa-f]{2}))?|\\x([0-9A-Fa-f]{2})"
     rb"|\\([nrt\"'/\\])"
 )
+_FOLD = re.compile(rb"[ \t]*\r?\n[ \t]*")
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
-_BASE64 = re.compile(rb"(?:[A-Za-z0-9+/_-]{5,}\s{0,4}){1,}={0,2}")
+_BASE64 = re.compile(rb"(?:[A-Za-z0-9+/_-]{4,}\s{0,4}){1,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){6,}")
 _BASIC = re.compile(rb"\b[Bb][Aa][Ss][Ii][Cc][\s+:]+([A-Za-z0-9+/_-]{4,}={0,2})")
 _BORDER = re.compile(rb"[A-Za-z0-9]{2}")  # that is none: the word goes on
@@ -86,7 +87,7 @@ def _plain(text: str) -> _View:
 def _views(view: _View, depth: int) -> Iterator[_View]:
     yield view
     if depth:
-        for decode in (_unescaped, _form, _unbased, _unhexed):
+        for decode in (_unescaped, _form, _unfolded, _unbased, _unhexed):
             for decoded in decode(view):
                 yield from _views(decoded, depth - 1)
 
@@ -106,6 +107,12 @@ def _form(view: _View) -> Iterator[_View]:
     if b"+" in view.content:
         spaced = _View(view.content.replace(b"+", b" "), view.start, view.end)
         yield _replaced(spaced, _PERCENT, _of_percent)
+
+
+def _unfolded(view: _View) -> Iterator[_View]:
+    """Lines that were folded, or wrapped, as one."""
+    if b"\n" in view.content:
+        yield _replaced(view, _FOLD, lambda _: b"")
 
 
 def _of_percent(found: re.Match[bytes]) -> bytes:

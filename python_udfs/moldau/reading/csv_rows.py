@@ -10,8 +10,8 @@ from moldau.reading.values import csv_cell
 
 SAFE_CSV = "safe-csv"
 # what a spreadsheet takes a formula by, and its wide forms; it may pass over what comes before
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
-_PASSED_OVER = " \u00a0\u3000\ufeff'\""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "﹢", "﹣", "﹦", "−")  # noqa: RUF001
+_PASSED_OVER = " \0\v\f\u00a0\u2007\u202f\u3000\ufeff'\""
 
 
 class Stream(Protocol):

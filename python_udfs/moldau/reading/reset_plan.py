@@ -56,7 +56,8 @@ def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> 
         ("topic_name", "translated_offset") if is_back else ("target_topic_name", "to_offset")
     )
     found = table_rows(warehouse, table, f"flow = {literal(flow)}").as_dicts()
-    if not found:
+    without = [] if is_back else _without_offer(warehouse, flow)
+    if not found and not without:
         raise MoldauError(
             f"nothing is known of the flow {flow!r}: "
             + ("no group has an offset on its mirrored topics" if is_back else "is it configured, "
@@ -64,7 +65,8 @@ def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> 
         )  # fmt: skip
     if group is not None:
         found = [row for row in found if row["group_id"] == group]
-        if not found:
+        without = [one for one in without if one.group_id == group]
+        if not found and not without:
             others = told_of(groups_called(Tables(warehouse, [GROUPS]), group))
             raise MoldauError(
                 f"nothing is known of group {group[:200]!r} in the flow {flow!r}{others}"
@@ -91,5 +93,25 @@ def reset_plan(warehouse: Path, flow: str, group: str | None, is_back: bool) -> 
             )
             for row in found
             if row["decision"] == "skip" and not row["reason_code"].startswith("TARGET_")
-        ),
+        )
+        + tuple(without),
     )
+
+
+def _without_offer(warehouse: Path, flow: str) -> list[Refused]:
+    """Partitions of which a group has a commit and no checkpoint: nothing of theirs is offered."""
+    left_out = "('GROUP_FILTERED', 'TOPIC_FILTERED', 'NO_COMMIT')"
+    blocked = (
+        f"flow = {literal(flow)} and to_offset is null and upstream_offset is not null "
+        f"and blocked_by is not null and blocked_by not in {left_out}"
+    )
+    rows = table_rows(warehouse, "marts.failover_partitions", blocked).as_dicts()
+    return [
+        Refused(
+            row["group_id"],
+            f"{row['target_topic_name']}-{row['partition_index']}",
+            None,
+            row["blocked_by"],
+        )
+        for row in rows
+    ]

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from moldau.warehouse.contracts import Table
 
-_ADVICE = "nothing was changed: restore the folder from a copy, or move it away and load again"
+_ADVICE = (
+    "nothing was changed: restore the warehouse from a copy, or move all of it away and load again"
+)
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 

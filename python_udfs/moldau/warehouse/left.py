@@ -24,7 +24,7 @@ RUNS = "state.runs"
 _IS_RUN_ID = re.compile(r"\d{8}-[a-z]+")
 _ADVICE = (
     "nothing was changed: put the missing files of its _delta_log back, or restore the whole "
-    "warehouse from a copy, or move it away and load again"
+    "warehouse from a copy, or move all of it away and load again"
 )
 
 
