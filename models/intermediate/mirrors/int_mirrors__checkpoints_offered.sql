@@ -114,17 +114,18 @@ checkpoints as (
 commits_later as (
 
     select distinct
-        flow,
-        group_id,
-        target_topic_name,
-        partition_index
+        commits.flow,
+        commits.group_id,
+        commits.target_topic_name,
+        commits.partition_index
 
-    from {{ ref('int_mirrors__commits_found') }}
+    from {{ ref('int_mirrors__commits_found') }} as commits
 
-    inner join flows using (flow)
+    inner join flows
+        on commits.flow = flows.flow
 
     where
-        committed_topic = 'later'
+        commits.committed_topic = 'later'
         and flows.knows_incarnations
 
 ),

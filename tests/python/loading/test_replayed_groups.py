@@ -162,6 +162,26 @@ def test_nothing_is_decided_where_a_part_cannot_be_read(replayed: Session) -> No
     }
 
 
+def test_a_tombstone_of_before_a_load_removes_nothing_that_came_since(session: Session) -> None:
+    """Of the group, a part, and that part's: Kafka's group stays, however loads cut it."""
+    clusters = {"replayed at once": (3,), "replayed in two": (2, 3), "replayed in three": (1, 2, 3)}
+    ours = with_clusters(session, dict.fromkeys(clusters, "{}"))
+    log = Log()
+    log.add(log.group_key("app", 3), None)
+    log.add(log.group_key("app", 4), encode_value(FAMILY, 4, 0, {}))
+    log.add(log.group_key("app", 4), None)
+    for cluster, ends in clusters.items():
+        for start, end in zip((0, *ends), ends, strict=False):
+            fold_records(ours, {cluster: log.records[start:end]})
+    found = rows(
+        ours,
+        "select cluster_id, group_type, group_state from state.groups "
+        "where group_id = 'app' and not is_deleted and cluster_id in "
+        "('replayed at once', 'replayed in two', 'replayed in three') order by 1",
+    )
+    assert [tuple(row) for row in found] == [(it, "consumer", "EMPTY") for it in sorted(clusters)]
+
+
 def test_a_group_whose_record_comes_later_becomes_what_that_says(session: Session) -> None:
     """The export before the one that began in the middle, loaded after it."""
     cluster = "replayed later"

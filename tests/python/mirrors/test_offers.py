@@ -104,6 +104,20 @@ CASES = {
         50, (50, 50), always(OFFERED, 50), syncs=[(0, 0, 1_000), (100, 100, 1_001)],
         first=[End(500)], second=[End(500)],
     ),
+    # the translation has no bound, and the next synced record has its place
+    "before-first": Case(
+        300, (300, 900), always(BOUND, 900), syncs=[(400, 400, 1_000), (500, 500, 1_001)],
+        first=[End(1_000)], second=[End(1_000)],
+    ),
+    "near-first": Case(
+        300, (300, 350), always(OFFERED, 350), syncs=[(400, 400, 1_000), (500, 500, 1_001)],
+        first=[End(1_000)], second=[End(1_000)],
+    ),
+    "behind-surplus": Case(
+        500, (500, 4_000), always(BOUND, 4_000),
+        syncs=[(100 * i, 101 * i, 1_000 + i) for i in range(41)],
+        first=[End(4_100)], second=[End(4_100)],
+    ),
     "went-back": Case(
         50, (120, 101), always(BOUND, 101), syncs=[(100, 100, 1_000)], second=[End(500)]
     ),
