@@ -43,13 +43,13 @@ positions_known as (
         concat(
             coalesce(group_parts.parts, array()),
             if(
-                groups_touched.last_part is null,
+                groups_touched.last_part_kind is null,
                 array(),
                 array(
                     struct(
-                        groups_touched.last_part.kind as kind,
-                        groups_touched.last_part.log_offset as first_log_offset,
-                        groups_touched.last_part.log_offset as last_log_offset,
+                        groups_touched.last_part_kind as kind,
+                        groups_touched.last_part_log_offset as first_log_offset,
+                        groups_touched.last_part_log_offset as last_log_offset,
                         cast(null as bigint) as tombstone_log_offset,
                         true as is_readable
                     )

@@ -38,12 +38,12 @@ groups_touched as (
             where record_type between 10 and 15 and not is_tombstone
         ) as first_share_log_offset,
         {# a part that was removed since had made its group all the same #}
-        max_by(
-            struct({{ group_kind('record_type') }} as kind, log_offset),
-            log_offset
-        ) filter (
+        max_by({{ group_kind('record_type') }}, log_offset) filter (
             where {{ is_group_part('record_type') }} and not is_tombstone
-        ) as last_part
+        ) as last_part_kind,
+        max(log_offset) filter (
+            where {{ is_group_part('record_type') }} and not is_tombstone
+        ) as last_part_log_offset
 
     from records
 
