@@ -24,7 +24,8 @@ standings_known as (
             when maker is not null then 'implied'
             {# all its parts went, and nothing removed the group itself #}
             when
-                coalesce(removed.log_offset < stored_log_offset, true)
+                {# what stands was made after a tombstone that was known by then #}
+                coalesce(removed.log_offset <= stored_tombstone_log_offset, true)
                 and (
                     stored_group_type in ('consumer', 'streams')
                     or (stored_group_type = 'share' and not is_share_refused)

@@ -155,7 +155,7 @@ group_makers as (
         any_value(is_record_simple) as is_record_simple,
         any_value(is_share_refused) as is_share_refused,
         any_value(stored_group_type) as stored_group_type,
-        any_value(stored_log_offset) as stored_log_offset,
+        any_value(stored_tombstone_log_offset) as stored_tombstone_log_offset,
         any_value(classic_tombstone_log_offset) as classic_tombstone_log_offset,
         any_value(consumer_tombstone_log_offset) as consumer_tombstone_log_offset,
         any_value(share_tombstone_log_offset) as share_tombstone_log_offset,

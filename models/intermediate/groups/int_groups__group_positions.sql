@@ -98,7 +98,7 @@ positions_known as (
         nullif(state_groups.last_commit_log_offset, -1) as stored_commit_log_offset,
         if(not state_groups.is_deleted, state_groups.group_type, null)
             as stored_group_type,
-        state_groups.log_offset as stored_log_offset,
+        state_groups.tombstone_log_offset as stored_tombstone_log_offset,
         coalesce(state_groups.protocol_type = '', false) as is_stored_without_protocol
 
     from groups_touched
