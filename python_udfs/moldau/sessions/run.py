@@ -65,7 +65,7 @@ def failed_calls(run: Run) -> int:
 
 
 def is_run_id(name: str) -> bool:
-    return re.fullmatch(r"\d{8}-[a-z]+", name) is not None
+    return re.fullmatch(r"\d{8}-[a-z_]+", name) is not None
 
 
 def next_run_id(session: Session, kind: str) -> str:

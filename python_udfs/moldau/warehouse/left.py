@@ -21,7 +21,7 @@ from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import LEFT
 
 RUNS = "state.runs"
-_IS_RUN_ID = re.compile(r"\d{8}-[a-z]+")
+_IS_RUN_ID = re.compile(r"\d{8}-[a-z_]+")
 _ADVICE = (
     "nothing was changed: put the missing files of its _delta_log back, or restore the whole "
     "warehouse from a copy, or move all of it away and load again"

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
 
 def test_commits_bring_ids_when_all_else_is_there(session: Session) -> None:
     """Every sync is folded anew, and the answers are those of the order in which it happened."""
-    source = "ids-in-spark"
+    source = "ids-by-sparks"
     session = with_flows(session, flows(source))
     for step in range(RUNS):
         bring_snapshots(session, source, step)
@@ -44,7 +44,7 @@ def test_commits_bring_ids_when_all_else_is_there(session: Session) -> None:
 
 
 def test_unreadable_checkpoints_are_passed_by(session: Session) -> None:
-    told = unreadable.told_of(session, "unread-in-spark", in_spark)
+    told = unreadable.told_of(session, "unread-by-sparks", in_spark)
     unreadable.test_the_checkpoint_before_an_unreadable_one_stays(told)
     unreadable.test_an_unreadable_one_alone_is_none(told)
     unreadable.test_a_good_one_behind_unreadable_ones_is_the_last(told)
