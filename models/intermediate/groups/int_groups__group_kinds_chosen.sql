@@ -22,9 +22,9 @@ standings_known as (
                 )
                 then 'recorded'
             when maker is not null then 'implied'
-            {# all its parts went, and nothing removed the group itself #}
+            {# all its parts went, and nothing removed the group itself: what stands was made
+               after a tombstone that was known by then #}
             when
-                {# what stands was made after a tombstone that was known by then #}
                 coalesce(removed.log_offset <= stored_tombstone_log_offset, true)
                 and (
                     stored_group_type in ('consumer', 'streams')
