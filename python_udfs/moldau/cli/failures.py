@@ -86,15 +86,19 @@ def tell(error: BaseException, arguments: Sequence[str]) -> int:
 
 
 def _damage_behind(error: BaseException) -> str | None:
-    """What of the warehouse cannot be read, if the error may come of it."""
+    """What of the warehouse cannot be read, or was never there, if the error may come of it."""
     warehouse = _warehouse.get()
     if warehouse is None or not isinstance(error, Exception):
         return None
     from moldau.warehouse.contracts import tables
+    from moldau.warehouse.create import is_initialised
+    from moldau.warehouse.schema import of_an_earlier_version
     from moldau.warehouse.verify import damage_behind
 
     try:
-        return damage_behind(error, warehouse, tables())
+        if damage := damage_behind(error, warehouse, tables()):
+            return damage
+        return of_an_earlier_version(warehouse) if is_initialised(warehouse) else None
     except Exception:  # the first error is told
         return None
 

@@ -13,12 +13,13 @@ from moldau.instants import format_instant
 from moldau.reading.query import Tables
 from moldau.reading.status import lock_holder, open_loads
 from moldau.reading.tables import require_warehouse
+from moldau.reading.views import is_view
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
 from moldau.warehouse.create import is_initialised
 from moldau.warehouse.damage import DamagedError, UnreadableError, find_damage
 from moldau.warehouse.left import find_lost
-from moldau.warehouse.schema import present_schema, read_schema
+from moldau.warehouse.schema import of_an_earlier_version, present_schema, read_schema
 from moldau.warehouse.verify import rebuilt_from, verify
 
 ADVICE = "restore the folder from a copy"
@@ -247,5 +248,8 @@ def _left_in_tiers(warehouse: Path) -> Iterator[Finding]:
 
 
 def _ask(warehouse: Path, names: list[str], sql: str) -> list[dict[str, Any]]:
+    """No row where a table is missing, or a mart needs what an earlier version did not write."""
+    if any(map(is_view, names)) and of_an_earlier_version(warehouse):
+        return []
     tables = Tables(warehouse, names)
     return [] if tables.is_missing_any else tables.ask(sql)

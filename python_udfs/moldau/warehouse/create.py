@@ -19,7 +19,12 @@ from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.left import note_again, require_nothing_lost
 from moldau.warehouse.metadata import DERIVED, changes, misfit, new_table
 from moldau.warehouse.paths import NEW, RUNS
-from moldau.warehouse.schema import present_schema, read_schema, write_schema
+from moldau.warehouse.schema import (
+    of_an_earlier_version,
+    present_schema,
+    read_schema,
+    write_schema,
+)
 
 _ADVICE = "nothing was changed: make a new warehouse and load again"
 
@@ -65,10 +70,8 @@ def check(warehouse: Path) -> None:
     """Raise MoldauError when there is no warehouse, or when a table is missing or damaged."""
     if not is_initialised(warehouse):
         raise MoldauError(f"{warehouse} is not a warehouse: `moldau init` creates one")
-    if read_schema(warehouse) != present_schema():
-        raise MoldauError(
-            f"{warehouse} is of an earlier version of moldau: `moldau init` lets it grow up"
-        )
+    if earlier := of_an_earlier_version(warehouse):
+        raise MoldauError(earlier)
     for table in tables().values():
         damage = find_damage(warehouse, table)
         if damage:

@@ -45,6 +45,13 @@ def present_schema() -> Schema:
     return Schema(NUMBER, hashlib.sha256(contracts.encode()).hexdigest(), sorted(tables()))
 
 
+def of_an_earlier_version(warehouse: Path) -> str | None:
+    """In words, with what to do; None = it is of this version. MoldauError if of a later one."""
+    if read_schema(warehouse) == present_schema():
+        return None
+    return f"{warehouse} is of an earlier version of moldau: `moldau init` lets it grow up"
+
+
 def read_schema(warehouse: Path) -> Schema:
     """The one of a warehouse that exists; MoldauError if a later moldau made it."""
     try:

@@ -5,6 +5,8 @@ Each topic is a case, of a group of its name; both engines decide about clusters
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +35,7 @@ from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
 
 ENGINES = pytest.mark.parametrize("engine", ["duckdb", "spark"])
-OLD, NEW = "b2xkb2xkb2xkb2xkb2xkbw", "bmV3bmV3bmV3bmV3bmV3bg"
+OLD, NEW = "old", "new"  # incarnations of a topic, which have an id each
 FIRST_MS, SECOND_MS = 2_000, 5_000  # of the snapshots
 END, BOUND = "WOULD_EXCEED_TARGET_END", "CHECKPOINT_PAST_UPPER_BOUND"
 CHECKPOINT_OF_OLD, SYNC_OF_OLD = "CHECKPOINT_FROM_OLD_INCARNATION", "SYNC_FROM_OLD_INCARNATION"
@@ -44,7 +46,7 @@ class End:
     """What a broker tells of a topic in a snapshot."""
 
     offset: int
-    topic_id: str | None = OLD
+    incarnation: str | None = OLD  # None = no id is told
     epoch: int = 0
     is_leader: bool = True
 
@@ -199,6 +201,13 @@ def flows() -> dict[str, str]:
     return found
 
 
+def topic_id(topic: str, incarnation: str | None) -> str | None:
+    if incarnation is None:
+        return None
+    uuid = hashlib.md5(f"{topic} {incarnation}".encode()).digest()
+    return base64.urlsafe_b64encode(uuid).decode().rstrip("=")
+
+
 def snapshot(ends: dict[str, Sequence[End]], at_ms: int, engine: str) -> pa.Table:
     several = [(topic, i, end) for topic, told in ends.items() for i, end in enumerate(told)]
     text, whole, short = pa.string(), pa.int64(), pa.int32()
@@ -211,7 +220,9 @@ def snapshot(ends: dict[str, Sequence[End]], at_ms: int, engine: str) -> pa.Tabl
             "topic_name": pa.array([f"{source(engine)}.{topic}" for topic, *_ in several], text),
             "partition_index": pa.array([0] * count, short),
             "broker_id": pa.array([broker for _, broker, _ in several], short),
-            "topic_id": pa.array([end.topic_id for *_, end in several], text),
+            "topic_id": pa.array(
+                [topic_id(topic, end.incarnation) for topic, _, end in several], text
+            ),
             "leader_epoch": pa.array([end.epoch for *_, end in several], short),
             "is_leader": pa.array([end.is_leader for *_, end in several]),
             "taken_at_ms": pa.array([at_ms] * count, whole),

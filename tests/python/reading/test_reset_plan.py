@@ -19,7 +19,8 @@ WRITE: dict[str, Any] = {
 
 
 @pytest.fixture
-def decided(write: Write, warehouse: Path) -> Path:
+def decided(write: Write, write_empty: Write, warehouse: Path) -> Path:
+    write_empty("marts.failover_partitions")
     write(
         "decisions.target_offset_writes",
         WRITE,

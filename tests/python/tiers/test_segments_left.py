@@ -185,7 +185,10 @@ ORPHANED: dict[str, tuple[list[Tiered], Found]] = {
         [replace(OPEN, taken_at_ms=NOW_MS - 10), gone(*finished("s0", 0, 99, NOW_MS - 10))],
         [("ORPHANED", "s0", None)],
     ),
-    "partition alone": ([OPEN, tiered("open", partition(), copied("s0", 0), index=7)], []),
+    "partition alone": (
+        [OPEN, tiered("open", partition(), copied("s0", 0), index=7, is_told=False)],
+        [],
+    ),
 }
 
 

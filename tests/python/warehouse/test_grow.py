@@ -14,6 +14,7 @@ from deltalake import DeltaTable
 from growing_support import unpack, with_contracts
 
 import moldau
+from moldau.cli import run
 from moldau.errors import MoldauError
 from moldau.reading.doctor import examine
 from moldau.reading.query import Tables
@@ -297,3 +298,13 @@ def test_doctor_finds_an_earlier_version_no_damage(tmp_path: Path) -> None:
     findings = [f for f in examine(unpack(tmp_path)) if f.check in ("schema", "table", "data")]
     assert [f.is_fine for f in findings] == [True, True]
     assert "of an earlier version" in findings[0].message
+
+
+@pytest.mark.parametrize("words", [["show", "marts.groups"], ["status"]])
+def test_readers_that_need_more_than_an_earlier_version_wrote_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    warehouse = unpack(tmp_path)
+    assert run([*words, "--warehouse", str(warehouse)]) == 1
+    told = f"moldau: {warehouse} is of an earlier version of moldau: `moldau init` lets it grow up"
+    assert capsys.readouterr().err == f"{told}\n"
