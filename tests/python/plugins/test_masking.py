@@ -223,7 +223,7 @@ class Printing:
     def open(self, *_):
         print("made with", self.options)
     def delete_topology(self, group_id):
-        print("deletes", group_id, "as", self.options["login"])
+        print("deletes", group_id, "as", self.options["login"], flush=True)
         os.write(2, f"as {self.options['token']}\\n".encode())
         print("half a line", self.options["token"], end="", flush=True)
         if group_id == "ends":
