@@ -24,7 +24,8 @@ _OPEN = re.compile(
     r"|topic\.creation\.[^.]+\..+|metrics\.context\..+"
 )
 _BEFORE_2_6 = {"topics.blacklist": "topics.exclude", "groups.blacklist": "groups.exclude"}
-# the worker that mirrors into a cluster has the cluster's properties
+# the worker that mirrors into a cluster has the cluster's properties, and no flow's:
+# MirrorMakerConfig.workerConfig
 _OF_THE_TARGET = ("exactly.once.source.support",)
 
 
@@ -70,7 +71,7 @@ def _own_name(key: str, prefixes: tuple[str, ...], own: Collection[str]) -> tupl
     """Which key of a flow this one is, if any, and how much it has to say: 0 is most."""
     for place, prefix in enumerate(prefixes):
         name = key.removeprefix(prefix)
-        is_allowed = place < 2 or name in _OF_THE_TARGET
+        is_allowed = place == 1 or (place == 2) == (name in _OF_THE_TARGET)
         if key.startswith(prefix) and is_allowed:
             if name in own:
                 return 2 * place, name

@@ -100,6 +100,7 @@ def test_each_of_its_keys_is_taken_alone(tmp_path: Path, key: str) -> None:
         ({"west.exactly.once.source.support": "enabled"},
          {"exactly.once.source.support": "enabled"}),
         ({"east.exactly.once.source.support": "enabled"}, {}),
+        ({"east->west.exactly.once.source.support": "enabled"}, {}),  # no worker reads it
         ({"east->west.replication.policy.class": "IdentityReplicationPolicy"},
          {"replication.policy.class": "IdentityReplicationPolicy"}),
         ({"east->west.offset-syncs.topic.location": "target"},
