@@ -113,6 +113,8 @@ class Recorded:
     """The first column names what has the settings; `settings_hash` is their digest."""
     models: tuple[str, ...]
     """What is written when they change: what had to wait for them, and the record."""
+    of_loads: tuple[str, ...] | None = None
+    """Kinds of files whose loads bring them; None = every load does."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,23 @@
-"""Metadata of producers: their settings are read; nothing is decided yet."""
+"""Producers: which topics' metadata they forget, refresh and fetch (KIP-526)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain
+from moldau.domains.domain import Domain, Kind, Recorded
 
 if TYPE_CHECKING:
+    from moldau.loading.shape import Shape
+    from moldau.sessions.run import Run
+    from moldau.settings import Settings
     from moldau.settings.fields import Section
+
+DEFAULT = "default"
+EVENTS = (
+    "access", "demand", "demand_served", "demand_abandoned", "notice", "requested", "refreshed",
+    "topic_error", "request_failed", "closed",
+)  # fmt: skip
+OF_THE_PRODUCER = ("requested", "request_failed", "closed")  # events that may name no topic
 
 
 def _producer() -> type[Section]:
@@ -16,4 +26,81 @@ def _producer() -> type[Section]:
     return ProducerSettings
 
 
-DOMAIN = Domain(name="producers", sections={"producers": _producer}, has_cluster_rules=False)
+def _producer_topics() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import OPTIONAL, any_text, flag, int32, int64, name
+
+    members = (
+        any_text("producer_id"),
+        name("topic"),
+        int64("last_access_at_ms"),
+        int64("last_refresh_at_ms", is_nullable=True),
+        flag("has_demand"),
+        int64("notified_at_ms", **OPTIONAL),
+        int32("partition_count", **OPTIONAL),
+        int64("taken_at_ms", **OPTIONAL),
+    )
+    return Shape("producer_topics", members, is_snapshot=True)
+
+
+def _producer_events() -> Shape:
+    from moldau.loading.shape import Shape
+    from moldau.loading.shapes import any_text, int64, name, one_of
+
+    members = (
+        int64("at_ms"),
+        any_text("producer_id"),
+        name("topic", missing_with=("event", OF_THE_PRODUCER)),
+        one_of("event", EVENTS),
+    )
+    return Shape("producer_events", members, rises=("at_ms", "producer_id"))
+
+
+def _settings(settings: Settings, run: Run) -> list[dict[str, Any]]:
+    """Rows of run.producer_settings; a comparison puts another rule set in place of theirs."""
+    compared = next((own["producers"] for own in run.rulesets.values() if "producers" in own), None)
+    named = {DEFAULT, *settings.sections.get("producers", {})}
+    rows = []
+    for name in sorted(named):
+        row = {"producer_id": name, **settings.entry("producers", name).row()}
+        row["ruleset"] = compared or row["ruleset"]
+        rows.append(
+            row | {"valid_from_ms": run.started_at_ms, "valid_to_ms": None, "run_id": run.run_id}
+        )
+    return rows
+
+
+DOMAIN = Domain(
+    name="producers",
+    kinds=(
+        Kind(
+            name="metadata",
+            summary="Decide which topics' metadata producers forget, refresh and fetch.",
+            decides="for each producer which topics' metadata it forgets, and which ones its next "
+            "metadata request asks for",
+            applies="forgets these topics and stores the answer of the request, as if it came at "
+            "that instant",
+            decisions="metadata_topics and decisions.metadata_rounds",
+            place=60,
+            acts_on=("evict", "evict_and_fetch", "fetch"),
+            dies_before=("before_clear",),
+            counts=(
+                "select 'producers_settled' as name, count(*) as n from state.producers "
+                "where changed_in_run_id = {run}",
+            ),
+            dies_after={"settle_producer_topics": ("after_clear",)},
+        ),
+    ),
+    files={"producer_topics": _producer_topics, "producer_events": _producer_events},
+    sections={"producers": _producer},
+    recorded=(
+        Recorded(
+            "producer_settings",
+            _settings,
+            ("record_producer_settings",),
+            of_loads=("producer_topics", "producer_events"),
+        ),
+    ),
+    has_cluster_rules=False,
+    reasoned="int_producers__decisions_reasoned",
+)

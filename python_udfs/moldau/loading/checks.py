@@ -7,7 +7,7 @@ import binascii
 import csv
 import difflib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -55,6 +55,19 @@ def error_name(name: str, value: Any) -> str:
 def _error_names() -> dict[str, None]:
     with (SEEDS / "error_codes.csv").open(newline="") as file:
         return dict.fromkeys(row["error_code"] for row in csv.DictReader(file))
+
+
+def among(values: Sequence[str]) -> Check:
+    """One of these words."""
+
+    def check(name: str, value: Any) -> str:
+        if text(name, value) not in values:
+            close = difflib.get_close_matches(value, values, 1)
+            meant = f" (did you mean {close[0]}?)" if close else ""
+            raise ValueError(f"{name} is {shown(value)}, not one of {', '.join(values)}{meant}")
+        return str(value)
+
+    return check
 
 
 def integer(name: str, value: Any) -> int:

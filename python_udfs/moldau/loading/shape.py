@@ -30,6 +30,10 @@ class Field:
     is_nullable: bool = False
     minimum: int | None = None
     maximum: int | None = None
+    missing_with: tuple[str, tuple[str, ...]] | None = None
+    """Another field, and its values with which this one may be missing: it is empty then."""
+    values: tuple[str, ...] = ()
+    """The only ones that there are; none = any."""
 
     @property
     def holds_headers(self) -> bool:
@@ -48,6 +52,8 @@ class Shape:
     members: tuple[Field, ...]
     is_snapshot: bool = False
     """A load replaces the cluster's previous one as a whole."""
+    rises: tuple[str, str] | None = None
+    """A field that should not fall from line to line, of one value of the other."""
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -59,7 +65,9 @@ class Shape:
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        return tuple(f.name for f in self.members if f.is_required and not f.is_nullable)
+        return tuple(
+            f.name for f in self.members if f.is_required and not (f.is_nullable or f.missing_with)
+        )
 
     @cached_property
     def told_apart(self) -> tuple[str, ...]:
@@ -101,6 +109,9 @@ class Shape:
         """One line in `schema`; ValueError says what is wrong with it."""
         checked: dict[str, Any] = {}
         for field in self.members:
+            if row.get(field.name) in (None, "") and _may_be_missing(field, row):
+                checked[field.column] = ""
+                continue
             if field.name not in row:
                 if field.is_required:
                     raise ValueError(f"{field.name} is missing")
@@ -122,6 +133,13 @@ class Shape:
         return checked
 
 
+def _may_be_missing(field: Field, row: dict[str, Any]) -> bool:
+    if field.missing_with is None:
+        return False
+    other, values = field.missing_with
+    return row.get(other) in values
+
+
 def _convert(field: Field, table: pa.Table) -> pa.ChunkedArray | pa.Array | None:
     if field.name not in table.column_names:
         return pa.nulls(table.num_rows, field.type)
@@ -137,6 +155,10 @@ def _convert(field: Field, table: pa.Table) -> pa.ChunkedArray | pa.Array | None
             field.minimum <= limits["min"].as_py() <= limits["max"].as_py() <= (field.maximum or 0)
         ):
             return None
+    if field.missing_with and column.null_count:
+        return None
+    if field.values and not pc.all(pc.is_in(column, pa.array(field.values))).as_py():
+        return None
     if field.check is name_text and pc.any(pc.equal(pc.binary_length(column), 0)).as_py():
         return None
     return column.cast(field.type)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from moldau.domains import domains
 from moldau.loading.checks import (
     Check,
+    among,
     base64_bytes,
     between,
     boolean,
@@ -50,6 +51,11 @@ def any_text(field: str, check: Check = text, **more: Any) -> Field:
 def error(field: str, **more: Any) -> Field:
     """The name of one of Kafka's errors."""
     return any_text(field, check=error_name, **more)
+
+
+def one_of(field: str, values: tuple[str, ...]) -> Field:
+    """One of these words."""
+    return any_text(field, check=among(values), values=values)
 
 
 def int32(field: str, column: str | None = None, minimum: int = 0, **more: Any) -> Field:

@@ -145,8 +145,14 @@ def recorded_of(run: Run) -> list[Recorded]:
         recorded
         for domain in domains()
         for recorded in domain.recorded
-        if run.load_kind or run.kind in ("compare", *(kind.name for kind in domain.kinds))
+        if _is_loaded(recorded, run)
+        or run.kind in ("compare", *(kind.name for kind in domain.kinds))
     ]
+
+
+def _is_loaded(recorded: Recorded, run: Run) -> bool:
+    kinds = recorded.of_loads
+    return run.load_kind is not None and (kinds is None or run.load_kind in kinds)
 
 
 def close_run(session: Session, run: Run) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+import hashlib
+import json
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from moldau.settings.fields import NotNegative, Positive, Section, Whole
+from moldau.settings.fields import Flag, NotNegative, Positive, Section, Whole
 from moldau.settings.rule_sets import RuleSet, default_rule_set
 
 EvictMs = Annotated[Whole, Field(ge=1_000, le=2**63 - 1)]
@@ -14,7 +16,10 @@ MaxIdleMs = Annotated[Whole, Field(ge=5_000, le=2**63 - 1)]
 
 
 class ProducerSettings(Section):
-    """One producer, or `default`, from which the others inherit. Times in ms."""
+    """One producer, or `default`, from which the others inherit. Times in ms.
+
+    The last four are switches of the rule set, which one producer may have otherwise.
+    """
 
     inherits_default: ClassVar[bool] = True
 
@@ -27,3 +32,25 @@ class ProducerSettings(Section):
     retry_backoff_ms: NotNegative = Field(default=100, alias="retry.backoff.ms")
     retry_backoff_max_ms: NotNegative | None = Field(default=None, alias="retry.backoff.max.ms")
     max_block_ms: Positive | None = Field(default=None, alias="max.block.ms")
+    target_factor: Literal["/10", "*10"] | None = None
+    rule_mode: Literal["single", "independent", "sequential"] | None = None
+    evict_strict: Flag | None = None
+    pace_ms: NotNegative | None = None
+
+    def row(self) -> dict[str, Any]:
+        """What of a row of state.producer_settings follows from the settings alone."""
+        effective = self.model_dump(by_alias=True, exclude_none=True)
+        settings = json.dumps(effective, sort_keys=True)
+        return {
+            "ruleset": self.ruleset,
+            "evict_ms": self.metadata_evict_ms,
+            "max_idle_ms": self.metadata_max_idle_ms,
+            "max_age_ms": self.metadata_max_age_ms,
+            "retry_backoff_ms": self.retry_backoff_ms,
+            "target_factor": self.target_factor,
+            "rule_mode": self.rule_mode,
+            "evict_strict": self.evict_strict,
+            "pace_ms": self.pace_ms,
+            "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
+            "settings": settings,
+        }
