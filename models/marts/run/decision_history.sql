@@ -44,6 +44,7 @@ decision_history as (
             and reasons.about = case split(decision_changes.subject, ' ')[0]
                 when 'sweep' then 'group'
                 when 'translation' then 'offset'
+                when 'round' then 'metadata'
                 else split(decision_changes.subject, ' ')[0]
             end
 

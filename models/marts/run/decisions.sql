@@ -24,6 +24,12 @@ of_mirrors as (
 
 ),
 
+of_producers as (
+
+    select * from {{ ref('int_producers__decisions_gathered') }}
+
+),
+
 reasons as (
 
     select * from {{ ref('reason_codes') }}
@@ -77,6 +83,18 @@ decisions_gathered as (
         {{ gathered_columns() }}
 
     from of_mirrors
+
+    union all
+
+    select
+        domain,
+        cluster_id,
+        subject,
+        decision_table,
+        cast(null as string) as group_id,
+        {{ gathered_columns() }}
+
+    from of_producers
 
 ),
 
