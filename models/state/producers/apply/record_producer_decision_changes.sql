@@ -1,0 +1,33 @@
+{{ config(
+    tags='decide_metadata',
+    into='history.decision_changes',
+    write='append',
+    skips_no_rows=true,
+    write_needs_open_run=false
+) }}
+
+-- depends_on: {{ ref('int_producers__decided') }}
+
+with
+
+runs as (
+
+    select * from {{ ref('stg_state__runs') }}
+
+),
+
+decisions as (
+
+    select * from {{ ref('int_producers__decisions_gathered') }}
+
+),
+
+decision_changes as (
+
+    select * from {{ ref('stg_history__decision_changes') }}
+
+),
+
+{{ decisions_unrecorded(kinds=['metadata']) }}
+
+select * from decisions_unrecorded
