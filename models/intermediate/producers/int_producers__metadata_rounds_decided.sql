@@ -10,6 +10,7 @@
     matched_condition=differs_from_stored([
         'cached_topics',
         'target_fetch_size',
+        'rule_mode',
         'urgent_topics',
         'non_urgent_topics',
         'fetched_topics',
@@ -47,6 +48,7 @@ all_decided as (
     own_columns=[
         'cached_topics',
         'target_fetch_size',
+        'rule_mode',
         'urgent_topics',
         'non_urgent_topics',
         'fetched_topics',

@@ -10,6 +10,7 @@
     matched_condition=differs_from_stored([
         'topic_set',
         'fetch_rank',
+        'observed_refresh_at_ms',
         'observed_access_at_ms'
     ])
 ) }}
@@ -41,6 +42,7 @@ all_decided as (
     own_columns=[
         'topic_set',
         'fetch_rank',
+        'observed_refresh_at_ms',
         'observed_access_at_ms',
         'next_due_at_ms'
     ],

@@ -152,6 +152,7 @@ metadata_topics_reasoned as (
             + if(decided.topic_set = 'U', decided.urgent_topics, 0),
             null
         ) as fetch_rank,
+        decided.last_refresh_at_ms as observed_refresh_at_ms,
         if(decided.is_evicted, decided.last_access_at_ms, null)
             as observed_access_at_ms,
         decided.next_due_at_ms

@@ -31,52 +31,38 @@ counted as (
 
 ),
 
-joined_to_settings as (
+producers_measured as (
 
     select
-        counted.*,
-        producers.topics_requested,
-        producers.target_factor,
-        producers.evict_ms div 1000 as evict_seconds
+        counted.cluster_id,
+        counted.producer_id,
+        counted.cached_topics,
+        if(
+            producers.topics_requested = 'subset',
+            {{ target_fetch_size(
+                'counted.cached_topics',
+                'producers.evict_ms',
+                'producers.target_factor'
+            ) }},
+            null
+        ) as target_fetch_size,
+        {# one clock for the whole cache: its oldest topic #}
+        producers.topics_requested <> 'subset'
+        and counted.has_stale as is_stale_as_a_whole,
+        producers.topics_requested <> 'subset'
+        and (
+            counted.has_notified
+            or counted.has_stale
+            or if(
+                producers.topics_requested = 'all',
+                counted.has_waiting,
+                counted.has_waiting_in_error
+            )
+        ) as asks_for_all
 
     from counted
 
     inner join producers using (cluster_id, producer_id)
-
-),
-
-rates as (
-
-    select
-        *,
-        cached_topics div evict_seconds as topics_per_second
-
-    from joined_to_settings
-
-),
-
-producers_measured as (
-
-    select
-        cluster_id,
-        producer_id,
-        cached_topics,
-        {# whole numbers at each step, as Java divides longs #}
-        case
-            when topics_requested <> 'subset' then cast(null as bigint)
-            when target_factor = '*10' then greatest(topics_per_second * 10, 20)
-            else greatest(topics_per_second div 10, 20)
-        end as target_fetch_size,
-        {# one clock for the whole cache: its oldest topic #}
-        topics_requested <> 'subset' and has_stale as is_stale_as_a_whole,
-        case topics_requested
-            when 'new_or_all'
-                then has_notified or has_stale or has_waiting_in_error
-            when 'all' then has_notified or has_stale or has_waiting
-            else false
-        end as asks_for_all
-
-    from rates
 
 )
 

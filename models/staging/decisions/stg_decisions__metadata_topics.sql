@@ -23,6 +23,7 @@ renamed as (
         decided_at_ms,
         topic_set,
         fetch_rank,
+        observed_refresh_at_ms,
         observed_access_at_ms,
         next_due_at_ms
 
