@@ -6,6 +6,7 @@ parts_in_force as (
 
     select
         *,
+        coalesce(greatest(snapshot_access_at_ms, access_at_ms), 0) as accessed_at_ms,
         greatest(snapshot_refresh_at_ms, {{ since_snapshot('refreshed_at_ms') }})
             as answered_well_at_ms,
         {{ since_snapshot('error_at_ms') }} as answered_badly_at_ms,
@@ -14,7 +15,9 @@ parts_in_force as (
         ) as wanted_at_ms,
         {{ since_snapshot('demand_ended_at_ms') }} as wanted_until_ms,
         greatest(snapshot_notified_at_ms, {{ since_snapshot('notice_at_ms') }}) as told_at_ms,
-        {{ since_snapshot('answered_request_at_ms') }} as asked_at_ms
+        if(
+            greatest(refreshed_at_ms, error_at_ms) >= coalesce(snapshot_at_ms, 0), answered_request_at_ms, null
+        ) as asked_at_ms
 
     from parts
 
@@ -45,10 +48,9 @@ topics_known as (
             as last_refresh_at_ms,
         coalesce(wanted_at_ms > wanted_until_ms, wanted_at_ms is not null) as has_demand,
         if(told_at_ms <= asked_at_ms, null, told_at_ms) as notified_at_ms,
-        if(
-            refreshed_after_access_at_ms >= coalesce(snapshot_access_at_ms, 0),
-            refreshed_after_access_at_ms,
-            if(snapshot_refresh_at_ms >= greatest(snapshot_access_at_ms, access_at_ms), snapshot_refresh_at_ms, null)
+        least(
+            if(refreshed_after_access_at_ms >= accessed_at_ms, refreshed_after_access_at_ms, null),
+            if(snapshot_refresh_at_ms >= accessed_at_ms, snapshot_refresh_at_ms, null)
         ) as idle_since_at_ms,
         coalesce(answered_badly_at_ms >= coalesce(answered_well_at_ms, 0), false) as is_in_error,
         partition_count,

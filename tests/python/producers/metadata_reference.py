@@ -45,9 +45,11 @@ class Topic:
     has_demand: bool = False
     notified: int | None = None
     is_in_error: bool = False
+    first_answer: int | None = None  # since the last access; None = as a snapshot tells it
 
     def answered_since_access(self) -> int | None:
-        """What a snapshot tells of the first answer after the last access."""
+        if self.first_answer is not None:
+            return self.first_answer
         if self.refreshed is None or self.refreshed < self.accessed:
             return None
         return self.refreshed

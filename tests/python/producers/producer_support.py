@@ -170,21 +170,17 @@ def decide_rounds(
     return rounds_of(session, cluster)
 
 
-def topics_of(session: Session, cluster: str, producer: str) -> dict[str, dict[str, Any]]:
-    """Rows of state.producer_topics by topic, as the contract has them."""
-    names = (
-        "topic_name",
-        "last_access_at_ms",
-        "last_refresh_at_ms",
-        "has_demand",
-        "notified_at_ms",
-    )
-    rows = _rows(
+def topics_of(session: Session, cluster: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """Rows of state.producer_topics by producer and topic, as the contract has them."""
+    names = ("last_access_at_ms", "last_refresh_at_ms", "has_demand", "notified_at_ms")
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for producer, topic, *values in _rows(
         session,
-        f"select {', '.join(names)} from state.producer_topics "
-        f"where cluster_id = '{cluster}' and producer_id = '{producer}'",
-    )
-    return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in rows}
+        f"select producer_id, topic_name, {', '.join(names)} from state.producer_topics "
+        f"where cluster_id = '{cluster}'",
+    ):
+        found.setdefault(producer, {})[topic] = dict(zip(names, values, strict=True))
+    return found
 
 
 def producer_of(session: Session, cluster: str, producer: str) -> dict[str, Any] | None:

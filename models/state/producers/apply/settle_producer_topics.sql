@@ -133,11 +133,10 @@ parts as (
             answered_request_at_ms
         ) as answered_request_at_ms,
         if(
-            is_answered
-            and (is_answered_to_demand or last_access_at_ms <= at_ms),
+            is_answered,
             coalesce(
-                if(is_answered_to_demand, null, refreshed_after_access_at_ms),
-                at_ms
+                if(is_answered_to_demand, null, idle_since_at_ms),
+                if(last_access_at_ms <= at_ms, at_ms, null)
             ),
             refreshed_after_access_at_ms
         ) as refreshed_after_access_at_ms,
