@@ -15,8 +15,11 @@ parts_in_force as (
         ) as wanted_at_ms,
         {{ since_snapshot('demand_ended_at_ms') }} as wanted_until_ms,
         greatest(snapshot_notified_at_ms, {{ since_snapshot('notice_at_ms') }}) as told_at_ms,
+        {# without a request the answer came at once #}
         if(
-            greatest(refreshed_at_ms, error_at_ms) >= coalesce(snapshot_at_ms, 0), answered_request_at_ms, null
+            greatest(refreshed_at_ms, error_at_ms) >= coalesce(snapshot_at_ms, 0),
+            coalesce(answered_request_at_ms, greatest(refreshed_at_ms, error_at_ms)),
+            null
         ) as asked_at_ms
 
     from parts

@@ -173,15 +173,11 @@ parts as (
         answered.requested_at_ms,
         answered.refreshed_at_ms,
         answered.error_at_ms,
-        {# without a request the answer came at once #}
-        coalesce(
-            array_max(
-                filter(
-                    answered.requests_known,
-                    at_ms -> at_ms <= answered.answered_at_ms
-                )
-            ),
-            answered.answered_at_ms
+        array_max(
+            filter(
+                answered.requests_known,
+                at_ms -> at_ms <= answered.answered_at_ms
+            )
         ) as answered_request_at_ms,
         array_min(
             filter(

@@ -50,7 +50,8 @@ of_closed_producers as (
     select
         topics.cluster_id,
         topics.producer_id,
-        topics.topic_name
+        topics.topic_name,
+        topics.last_event_at_ms is not null as is_late
 
     from topics
 
@@ -66,11 +67,21 @@ topics_told_due as (
         told.cluster_id,
         told.producer_id,
         told.topic_name,
-        coalesce(told.first_at_ms <= topics.last_event_at_ms, false) as is_late
+        {# of what is before a close the rest must be told again, too #}
+        coalesce(
+            told.first_at_ms <= topics.last_event_at_ms
+            or (closed.producer_id is not null and topics.producer_id is not null),
+            false
+        ) as is_late
 
     from told
 
     left join topics using (cluster_id, producer_id, topic_name)
+
+    left join closed
+        on
+            told.cluster_id = closed.cluster_id
+            and told.producer_id = closed.producer_id
 
     union all
 
@@ -78,7 +89,7 @@ topics_told_due as (
         cluster_id,
         producer_id,
         topic_name,
-        false as is_late
+        is_late
 
     from of_closed_producers
 
