@@ -13,7 +13,8 @@ parts_in_force as (
         greatest(
             if(snapshot_has_demand, snapshot_access_at_ms, null), {{ since_snapshot('demand_at_ms') }}
         ) as wanted_at_ms,
-        {{ since_snapshot('demand_ended_at_ms') }} as wanted_until_ms,
+        {# of one instant the snapshot's word holds #}
+        if(demand_ended_at_ms > coalesce(snapshot_at_ms, -1), demand_ended_at_ms, null) as wanted_until_ms,
         greatest(snapshot_notified_at_ms, {{ since_snapshot('notice_at_ms') }}) as told_at_ms,
         {# without a request the answer came at once #}
         if(

@@ -151,6 +151,9 @@ class Domain:
     topics: tuple[Topics, ...] = ()
     files: Mapping[str, Callable[[], Shape]] = field(default_factory=dict)
     """Kinds of files beside records, `moldau load --kind`."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """Of some kinds of files a helper, each row of which says what is odd about a load
+    (`remark`)."""
     sections: Mapping[str, Callable[[], type[Section]]] = field(default_factory=dict)
     """Sections of moldau.yml: what each of their entries is."""
     recorded: tuple[Recorded, ...] = ()

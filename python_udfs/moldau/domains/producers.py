@@ -92,6 +92,7 @@ DOMAIN = Domain(
         ),
     ),
     files={"producer_topics": _producer_topics, "producer_events": _producer_events},
+    remarks=dict.fromkeys(("producer_topics", "producer_events"), "int_producers__loads_remarked"),
     sections={"producers": _producer},
     recorded=(
         Recorded(

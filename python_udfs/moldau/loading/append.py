@@ -109,6 +109,29 @@ def append_rows(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
         ]
 
 
+def find_falls(staged: Staged, rises: str, of: str) -> tuple[int, str | None]:
+    """Lines on which `rises` is less than on an earlier one of the file, of one value of `of`.
+
+    How many there are, and the first: where it stands, and whose it is."""
+    if not staged.rows:
+        return 0, None
+    earlier = (
+        f"max({rises}) over (partition by file_index, {of} order by line "
+        "rows between unbounded preceding and 1 preceding)"
+    )
+    with _staged_rows(staged) as connection:
+        falls = f"select * from staged_rows qualify {rises} < {earlier}"
+        found = connection.execute(
+            f"select count(*), min(row(file_index, line, {of})) from ({falls})"
+        ).fetchone()
+    assert found is not None
+    count, first = found
+    if not count:
+        return 0, None
+    file_index, line, name = first.values() if isinstance(first, dict) else first
+    return count, f"{staged.files[file_index]}:{line}, {name}"
+
+
 def append_decoded(warehouse: Path, staged: Staged) -> Tally:
     """Decode the load's records, family by family, into `decoded`; gives the odd ones."""
     tally = Tally()

@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains import topics
+from moldau.domains import domains, topics
 from moldau.engine.literals import literal
 from moldau.errors import MoldauError
+from moldau.escapes import visible
 from moldau.instants import now_ms
 from moldau.loading import remarks
-from moldau.loading.append import append_decoded, append_rows, count_appended, take_back
+from moldau.loading.append import (
+    append_decoded,
+    append_rows,
+    count_appended,
+    find_falls,
+    take_back,
+)
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import MARKER, Staged, stage
@@ -102,6 +109,8 @@ def finish(session: Session, staged: Staged) -> Loaded:
     notes += remarks.of_topics(unknown, "their records are kept as bytes, and nothing reads them")
     if staged.kind == RECORDS.kind:
         notes += remarks.of_other_bytes(len(refused), rows_already_there, staged.cluster_id)
+    if rises := shapes()[staged.kind].rises:
+        notes += remarks.of_falls(*find_falls(staged, *rises), *rises)
     models = settings_models(session, run)
     if rows_new or (shapes()[staged.kind].is_snapshot and not staged.refused_files):
         models += folds_of(session, staged)
@@ -110,7 +119,7 @@ def finish(session: Session, staged: Staged) -> Loaded:
         _bring(session, staged)
         session.run_models(*models)
         if rows_new:
-            notes += _of_parts(session, staged)
+            notes += _of_parts(session, staged) + _of_domains(session, staged)
     close_run(session, run)
     shutil.rmtree(staged.folder)
     statuses = {topic: dict(counts) for topic, counts in tally.statuses.items()}
@@ -148,6 +157,17 @@ def _of_parts(session: Session, staged: Staged) -> list[str]:
             groups = parts[0][1] if parts else 0
             found += remarks.of_parts([part[0] for part in parts], groups, staged.cluster_id)
     return found
+
+
+def _of_domains(session: Session, staged: Staged) -> list[str]:
+    """What a domain has to say of its own kind of file."""
+    views = [domain.remarks[staged.kind] for domain in domains() if staged.kind in domain.remarks]
+    for view in views:
+        session.make_views(view)
+    found = [
+        session.sql(f"select remark from intermediate.{view} order by remark") for view in views
+    ]
+    return [visible(row[0], 400) for rows in found for row in rows]
 
 
 def _topics_of(staged: Staged) -> list[Topics]:

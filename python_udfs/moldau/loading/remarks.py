@@ -52,6 +52,16 @@ def of_other_bytes(differ: int, alike: int, cluster_id: str) -> Iterator[str]:
         )
 
 
+def of_falls(lines: int, first: str | None, rises: str, of: str) -> Iterator[str]:
+    """Lines whose time runs back."""
+    if first is not None:
+        yield (
+            f"{rises} runs back on {_count(lines, 'line')}, compared with an earlier line of the "
+            f"same {of} (first at {visible(first, 200)}): they are loaded, and their instants "
+            "decide, not their order"
+        )
+
+
 def of_parts(group_ids: Sequence[str], groups: int, cluster_id: str) -> Iterator[str]:
     """Groups of which this load shows parts alone; `group_ids`: some of them."""
     if groups:

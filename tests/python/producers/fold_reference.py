@@ -84,7 +84,8 @@ def _tell(told: Iterable[Event], start: Topic | None) -> Known:
             known.accessed = max(known.accessed or 0, at)
         if one.event == "requested":
             known.requested = at
-        if at < since:
+        is_end = one.event in ("demand_served", "demand_abandoned")
+        if at < since or (at == since and is_end):
             continue
         match one.event:
             case "demand":

@@ -1,0 +1,269 @@
+"""What a round leaves behind under moldau's authority: its evictions, and the answer it stands for.
+
+Also what came between its decision and its application, and what a killed run leaves to the next.
+"""
+
+from __future__ import annotations
+
+import pytest
+from metadata_reference import Producer, Rules, Topic
+from producer_support import (
+    Event,
+    decide_rounds,
+    load_events,
+    load_topics,
+    producer_of,
+    rounds_of,
+    topics_of,
+    with_producers,
+)
+from spark_support import change, contents, dying_at, fresh, in_spark
+
+from moldau.runs import decide as decide_module
+from moldau.runs.decide import decide
+from moldau.runs.opening import finish_interrupted_work
+from moldau.sessions.session import Session
+from moldau.warehouse.contracts import tables
+
+NOW_MS = 1_760_000_000_000
+OLD_MS = NOW_MS - 300_000
+IN_CHARGE = "{authority: moldau}"
+HIDDEN = ["run_id", "changed_in_run_id", "settings_hash"]
+
+
+def in_charge(session: Session, *clusters: str) -> Session:
+    return with_producers(session, {}, dict.fromkeys(clusters, IN_CHARGE))
+
+
+def several(prefix: str) -> dict[str, Producer]:
+    """One topic of each fate, twice over."""
+    topics = {
+        "idle": Topic(OLD_MS, NOW_MS - 10),
+        "idle and wanted": Topic(OLD_MS, NOW_MS - 10, True),
+        "new": Topic(NOW_MS - 10, None, True),
+        "stale": Topic(NOW_MS - 10, OLD_MS),
+        "told of": Topic(NOW_MS - 10, NOW_MS - 10, False, NOW_MS - 5),
+        "aging": Topic(NOW_MS - 10, NOW_MS - 200_000),
+        "fresh": Topic(NOW_MS - 10, NOW_MS - 10),
+        "unwanted": Topic(NOW_MS - 10),
+    }
+    return {f"{prefix} one": Producer(topics), f"{prefix} two": Producer(topics)}
+
+
+def test_the_answer_of_a_round_is_stored(session: Session) -> None:
+    cluster = "producers answered"
+    found = decide_rounds(
+        in_charge(session, cluster), cluster, several("answered"), NOW_MS, is_dry_run=False
+    )
+    assert found["answered one"].decisions == {
+        "idle": "evict", "idle and wanted": "evict_and_fetch", "new": "fetch", "stale": "fetch",
+        "told of": "fetch", "aging": "fetch", "fresh": "keep", "unwanted": "keep",
+    }  # fmt: skip
+    left = topics_of(session, cluster)["answered one"]
+    assert "idle" not in left
+    asked = {"idle and wanted", "new", "stale", "told of", "aging"}
+    assert {name for name, row in left.items() if row["last_refresh_at_ms"] == NOW_MS} == asked
+    assert not any(row["has_demand"] or row["notified_at_ms"] for row in left.values())
+    accessed = {name for name, row in left.items() if row["last_access_at_ms"] == NOW_MS}
+    assert accessed == {"idle and wanted", "new"}, "what was fetched because of demand"
+
+
+def test_a_broker_in_charge_applies_nothing(session: Session) -> None:
+    cluster = "producers predicted"
+    told = several("predicted")
+    found = decide_rounds(with_producers(session, {}), cluster, told, NOW_MS, is_dry_run=False)
+    assert found["predicted one"].decisions["idle"] == "evict"
+    assert set(topics_of(session, cluster)["predicted one"]) == set(told["predicted one"].topics)
+    assert topics_of(session, cluster)["predicted one"]["new"]["last_refresh_at_ms"] is None
+
+
+@pytest.mark.parametrize(
+    ("notice_at", "left"),
+    [(NOW_MS - 1, None), (NOW_MS, None), (NOW_MS + 1, NOW_MS + 1)],
+)
+def test_a_notice_after_the_request_left_survives(
+    session: Session, monkeypatch: pytest.MonkeyPatch, notice_at: int, left: int | None
+) -> None:
+    """Another writer tells of it when the round is decided, and not applied yet."""
+    cluster = f"producers noticed {notice_at - NOW_MS}"
+    ours = in_charge(session, cluster)
+    name = f"noticed {notice_at - NOW_MS}"
+    load_topics(ours, cluster, {name: Producer({"x": Topic(NOW_MS - 9, OLD_MS)})})
+    plain = decide_module.apply
+
+    def late(session: Session, run: object) -> None:
+        values = f"notice_at_ms = {notice_at}, notified_at_ms = {notice_at}"
+        change(session, f"update state.producer_topics set {values} where cluster_id = '{cluster}'")
+        plain(session, run)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(decide_module, "apply", late)
+    decide(ours, "metadata", [cluster], NOW_MS, is_dry_run=False)
+    row = topics_of(session, cluster)[name]["x"]
+    assert (row["last_refresh_at_ms"], row["notified_at_ms"]) == (NOW_MS, left)
+
+
+def test_an_access_after_the_decision_keeps_the_topic(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = "producers accessed"
+    ours = in_charge(session, cluster)
+    idle = {"x": Topic(OLD_MS, NOW_MS - 10), "y": Topic(OLD_MS, NOW_MS - 10)}
+    load_topics(ours, cluster, {"accessed": Producer(idle)})
+    plain = decide_module.apply
+
+    def late(session: Session, run: object) -> None:
+        values = f"access_at_ms = {NOW_MS - 1}, last_access_at_ms = {NOW_MS - 1}"
+        where = f"cluster_id = '{cluster}' and topic_name = 'x'"
+        change(session, f"update state.producer_topics set {values} where {where}")
+        plain(session, run)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(decide_module, "apply", late)
+    decide(ours, "metadata", [cluster], NOW_MS, is_dry_run=False)
+    [(topic, row)] = topics_of(session, cluster)["accessed"].items()
+    assert (topic, row["last_refresh_at_ms"]) == ("x", NOW_MS - 10)
+
+
+def test_events_of_before_an_eviction_bring_nothing_back(session: Session) -> None:
+    cluster = "producers forgotten"
+    ours = in_charge(session, cluster)
+    failed = [Event("forgotten", "request_failed", NOW_MS - 1)]
+    idle = {"x": Topic(OLD_MS, NOW_MS - 10, True)}
+    load_topics(ours, cluster, {"forgotten": Producer(idle)})
+    load_events(ours, cluster, failed)
+    decide(ours, "metadata", [cluster], NOW_MS, is_dry_run=False)
+    row = topics_of(session, cluster)["forgotten"]["x"]
+    assert (row["last_refresh_at_ms"], row["has_demand"]) == (None, True), "it waits: never dropped"
+    late = [Event("forgotten", kind, NOW_MS - 2, "x") for kind in ("refreshed", "notice")]
+    load_events(ours, cluster, late)
+    assert topics_of(session, cluster)["forgotten"]["x"] == row
+    decide(ours, "metadata", [cluster], NOW_MS + 100, is_dry_run=False)
+    assert topics_of(session, cluster)["forgotten"]["x"]["last_refresh_at_ms"] == NOW_MS + 100
+
+
+def test_a_pace_counts_from_the_last_request_that_was_not_urgent(session: Session) -> None:
+    cluster = "producers paced"
+    ours = with_producers(session, {}, {cluster: IN_CHARGE})
+    ours.settings.sections["producers"]["paced"] = type(
+        ours.settings.entry("producers", "paced")
+    ).model_validate({"ruleset": "paced"})
+    topics = {f"a{number:02}": Topic(NOW_MS, NOW_MS - 200_000) for number in range(45)}
+    load_topics(ours, cluster, {"paced": Producer(topics)})
+    fetched = []
+    for at in (0, 1, 9_999, 10_000, 20_000):
+        decide(ours, "metadata", [cluster], NOW_MS + at, is_dry_run=False)
+        found = rounds_of(session, cluster)["paced"]
+        fetched.append(len(found.fetched))
+        if not found.fetched and at < 10_000:
+            assert set(found.reasons.values()) == {"FRESH", "PACED"}
+    assert fetched == [20, 0, 0, 20, 0], "20, and 20 more after 10 s; 5 make no batch"
+
+
+@pytest.mark.parametrize("point", ["after_decide", "before_clear", "after_clear", "before_run_row"])
+def test_a_killed_run_ends_like_one_that_was_not(session: Session, point: str) -> None:
+    killed, calm = f"producers killed {point}", f"producers calm {point}"
+    ours = in_charge(session, killed, calm)
+    told = several(f"killed {point}")
+    for cluster in (killed, calm):
+        load_topics(ours, cluster, told)
+    decide(ours, "metadata", [calm], NOW_MS, is_dry_run=False)
+    with dying_at(point):
+        decide(ours, "metadata", [killed], NOW_MS, is_dry_run=False)
+    finish_interrupted_work(fresh(ours))
+    for table in ("state.producer_topics", "state.producers", "decisions.metadata_topics",
+                  "decisions.metadata_rounds", "history.decision_changes"):  # fmt: skip
+        hidden = [name for name in HIDDEN if name in _columns(table)]
+        found = contents(session, table, hidden, f"cluster_id in ('{killed}', '{calm}')")
+        assert found[killed] == found[calm], table
+
+
+def _columns(table: str) -> list[str]:
+    return [column.name for column in tables()[table].columns]
+
+
+@pytest.mark.spark
+def test_spark_applies_the_same(session: Session) -> None:
+    by_spark, by_duckdb = "producers applied by spark engine", "producers applied by duckdb engine"
+    ours = in_charge(session, by_spark, by_duckdb)
+    told = several("applied by both")
+    decide_rounds(ours, by_duckdb, told, NOW_MS, is_dry_run=False)
+    decide_rounds(in_spark(ours), by_spark, told, NOW_MS, is_dry_run=False)
+    for table in ("state.producer_topics", "state.producers", "decisions.metadata_topics",
+                  "decisions.metadata_rounds"):  # fmt: skip
+        hidden = [name for name in HIDDEN if name in _columns(table)]
+        found = contents(session, table, hidden, f"cluster_id in ('{by_spark}', '{by_duckdb}')")
+        assert found[by_spark] == found[by_duckdb], table
+
+
+class Trace:
+    """Rounds of one producer at some instants after 0, its topics fetched at 0."""
+
+    def __init__(self, session: Session, name: str, topics: int, evict_ms: int = 300_000) -> None:
+        self.name, self.cluster = name, f"producers traced {name}"
+        rules = {name: Rules(evict_ms=evict_ms, idle_ms=evict_ms)}
+        self.session = with_producers(session, rules, {self.cluster: IN_CHARGE})
+        self.topics = [f"a{number:03}" for number in range(topics)]
+        fetched = {topic: Topic(NOW_MS, NOW_MS) for topic in self.topics}
+        load_topics(self.session, self.cluster, {name: Producer(fetched)})
+
+    def access(self, at: int) -> None:
+        events = [Event(self.name, "access", NOW_MS + at, topic) for topic in self.topics]
+        load_events(self.session, self.cluster, events)
+
+    def round(self, at: int) -> tuple[int, int]:
+        """How many topics are fetched, and how many forgotten."""
+        decide(self.session, "metadata", [self.cluster], NOW_MS + at, is_dry_run=False)
+        told = rounds_of(self.session, self.cluster)[self.name]
+        return len(told.fetched), len(told.evicted)
+
+
+def test_e1_nineteen_active_topics_go_when_they_are_stale(session: Session) -> None:
+    trace = Trace(session, "E1", 19)
+    for start in (0, 300_000):
+        trace.access(start + 299_000)
+        assert trace.round(start + 150_000) == trace.round(start + 299_000) == (0, 0)
+        assert trace.round(start + 300_000) == (19, 0)
+
+
+def test_e2_twenty_active_topics_go_at_half_their_age(session: Session) -> None:
+    trace = Trace(session, "E2", 20)
+    for start in (0, 150_000, 300_000):
+        trace.access(start + 149_000)
+        assert trace.round(start + 149_000) == (0, 0)
+        assert trace.round(start + 150_000) == (20, 0)
+
+
+def test_e4_a_topic_that_is_never_accessed_again_dies_unrefreshed(session: Session) -> None:
+    trace = Trace(session, "E4", 1)
+    assert trace.round(299_000) == (0, 0)
+    assert trace.round(300_000) == (0, 1)
+    assert topics_of(session, trace.cluster) == {}
+
+
+def test_e5_twenty_idle_topics_are_fetched_in_vain(session: Session) -> None:
+    trace = Trace(session, "E5", 20)
+    found = {at: trace.round(at) for at in (149_000, 150_000, 299_000, 300_000)}
+    assert found == {149_000: (0, 0), 150_000: (20, 0), 299_000: (0, 0), 300_000: (0, 20)}
+
+
+def test_e7_idle_topics_die_before_they_are_half_as_old(session: Session) -> None:
+    trace = Trace(session, "E7", 20, evict_ms=140_000)
+    found = {at: trace.round(at) for at in (139_000, 140_000, 150_000)}
+    assert found == {139_000: (0, 0), 140_000: (0, 20), 150_000: (0, 0)}
+
+
+def test_e8_demand_that_never_drains_is_fetched_once_in_its_idle_time(session: Session) -> None:
+    trace = Trace(session, "E8", 0)
+    cluster, name = trace.cluster, trace.name
+    waiting = Topic(NOW_MS - 300_000, NOW_MS - 100_000, True)
+    load_topics(trace.session, cluster, {name: Producer({"x": waiting})})
+    found = {}
+    for at in (0, 1_000, 299_000, 300_000, 301_000, 600_000):
+        found[at] = trace.round(at)
+        # the batch is still there: as old as it was, it is no access
+        row = topics_of(session, cluster)[name]["x"]
+        still = Topic(row["last_access_at_ms"], row["last_refresh_at_ms"], True)
+        load_topics(trace.session, cluster, {name: Producer({"x": still})})
+    fetched = [at for at, told in found.items() if told == (1, 1)]
+    assert fetched == [0, 300_000, 600_000]
+    assert all(told in ((1, 1), (0, 0)) for told in found.values())
+    assert producer_of(session, cluster, name) is not None
