@@ -14,7 +14,7 @@ clusters as (
 
 ),
 
-settings as (
+producer_settings as (
 
     select * from {{ ref('stg_run__producer_settings') }}
 
@@ -32,11 +32,11 @@ producers_named as (
 
     select
         producers.*,
-        coalesce(settings.producer_id, 'default') as settings_id
+        coalesce(producer_settings.producer_id, 'default') as settings_id
 
     from producers
 
-    left join settings using (producer_id)
+    left join producer_settings using (producer_id)
 
 ),
 
@@ -49,23 +49,23 @@ producers_configured as (
         clusters.run_kind,
         clusters.is_applied,
         rule_sets.ruleset,
-        settings.settings_hash,
+        producer_settings.settings_hash,
         rule_sets.topics_requested,
-        coalesce(settings.target_factor, rule_sets.target_factor)
+        coalesce(producer_settings.target_factor, rule_sets.target_factor)
             as target_factor,
-        coalesce(settings.rule_mode, rule_sets.rule_mode) as rule_mode,
-        coalesce(settings.evict_strict, rule_sets.evict_strict)
+        coalesce(producer_settings.rule_mode, rule_sets.rule_mode) as rule_mode,
+        coalesce(producer_settings.evict_strict, rule_sets.evict_strict)
             as evict_strict,
         rule_sets.idle_from,
-        coalesce(settings.pace_ms, rule_sets.pace_ms) as pace_ms,
-        settings.evict_ms,
+        coalesce(producer_settings.pace_ms, rule_sets.pace_ms) as pace_ms,
+        producer_settings.evict_ms,
         if(
             rule_sets.reads_max_idle,
-            coalesce(settings.max_idle_ms, settings.evict_ms),
-            settings.evict_ms
+            coalesce(producer_settings.max_idle_ms, producer_settings.evict_ms),
+            producer_settings.evict_ms
         ) as idle_limit_ms,
-        settings.max_age_ms,
-        settings.retry_backoff_ms,
+        producer_settings.max_age_ms,
+        producer_settings.retry_backoff_ms,
         producers_named.last_failure_at_ms,
         producers_named.last_non_urgent_at_ms,
         case
@@ -74,7 +74,7 @@ producers_configured as (
                 then 'REQUEST_IN_FLIGHT'
             when
                 clusters.decided_at_ms - producers_named.last_failure_at_ms
-                < settings.retry_backoff_ms then 'BACKING_OFF'
+                < producer_settings.retry_backoff_ms then 'BACKING_OFF'
         end as held_by,
         producers_named.changed_in_run_id,
         clusters.decided_at_ms
@@ -83,11 +83,11 @@ producers_configured as (
 
     inner join clusters using (cluster_id)
 
-    inner join settings
-        on producers_named.settings_id = settings.producer_id
+    inner join producer_settings
+        on producers_named.settings_id = producer_settings.producer_id
 
     inner join rule_sets
-        on settings.ruleset = rule_sets.ruleset
+        on producer_settings.ruleset = rule_sets.ruleset
 
 )
 

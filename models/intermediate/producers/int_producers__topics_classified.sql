@@ -17,6 +17,9 @@ clauses as (
     select
         topics.*,
         producers.asks_for_all,
+        topics.idle_since_at_ms
+        + topics.idle_limit_ms
+        + if(topics.evict_strict, 1, 0) as forgettable_at_ms,
         case
             when topics.is_waiting then 'NEW'
             when topics.is_notified then 'NOTIFIED'
@@ -51,20 +54,23 @@ topics_classified as (
         is_forgotten,
         is_cached,
         asks_for_all,
+        {# of what is forgotten, or waits already, time changes nothing #}
         least(
             if(
-                idle_since_at_ms + idle_limit_ms + if(evict_strict, 1, 0)
-                > decided_at_ms,
-                idle_since_at_ms + idle_limit_ms + if(evict_strict, 1, 0),
+                forgettable_at_ms > decided_at_ms
+                and (is_cached or not has_demand),
+                forgettable_at_ms,
                 null
             ),
             if(
-                last_refresh_at_ms + half_age_ms > decided_at_ms,
+                is_cached
+                and last_refresh_at_ms + half_age_ms > decided_at_ms,
                 last_refresh_at_ms + half_age_ms,
                 null
             ),
             if(
-                last_refresh_at_ms + max_age_ms > decided_at_ms,
+                is_cached
+                and last_refresh_at_ms + max_age_ms > decided_at_ms,
                 last_refresh_at_ms + max_age_ms,
                 null
             )

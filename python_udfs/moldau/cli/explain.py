@@ -38,7 +38,8 @@ def explain(
     `upload TOPIC-PARTITION BASE_OFFSET on BROKER` and `delete TOPIC-PARTITION SEGMENT_ID` one of
     its segments; `heartbeat REQUEST`, `push REQUEST`, `join REQUEST` and `deletion REQUEST [GROUP]`
     the answer to a request; `translation GROUP TOPIC-PARTITION [of FLOW]` the offset that a group
-    would have on the other cluster. A group with spaces at its ends is quoted with its verb.
+    would have on the other cluster; `metadata PRODUCER TOPIC` what becomes of a topic's metadata,
+    `round PRODUCER` the next request. A group with spaces at its ends is quoted with its verb.
 
     \b
     Example:
@@ -46,6 +47,7 @@ def explain(
       moldau explain offset orders-app orders-0 --cluster east
       moldau explain tier orders-0
       moldau explain translation orders-app orders-0
+      moldau explain metadata checkout orders
     """
     text = " ".join(subject)
     known = [domain.subjects for domain in domains() if domain.subjects]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Kind, Recorded
+from moldau.domains.domain import Domain, Explained, Kind, Recorded, Subjects
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -70,6 +71,18 @@ def _settings(settings: Settings, run: Run) -> list[dict[str, Any]]:
     return rows
 
 
+def _explain(
+    warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
+) -> Explained | None:
+    from moldau.reading.explain_metadata import COLUMNS, explain_metadata
+    from moldau.reading.explain_metadata_words import metadata_in_words
+
+    found = explain_metadata(warehouse, text, cluster)
+    if found is None:
+        return None
+    return Explained(list(metadata_in_words(found)), COLUMNS, [found.row()])
+
+
 DOMAIN = Domain(
     name="producers",
     kinds=(
@@ -104,4 +117,5 @@ DOMAIN = Domain(
     ),
     has_cluster_rules=False,
     reasoned="int_producers__decisions_reasoned",
+    subjects=Subjects(forms=("metadata PRODUCER TOPIC", "round PRODUCER"), explain=_explain),
 )

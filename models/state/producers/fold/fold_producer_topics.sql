@@ -2,7 +2,6 @@
     tags='fold_producer_events',
     into='state.producer_topics',
     unique_key=['cluster_id', 'producer_id', 'topic_name'],
-    works_on='int_producers__topics_told_due',
     delete_when='s.is_gone',
     insert_when='not s.is_gone'
 ) }}

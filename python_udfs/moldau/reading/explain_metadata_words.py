@@ -1,0 +1,109 @@
+"""Why a topic's metadata is forgotten, fetched or kept, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moldau.escapes import visible
+from moldau.instants import format_instant
+from moldau.reading.explain import Row
+from moldau.reading.explain_metadata import MetadataExplanation
+
+_CLAUSES = {
+    "NEW": "T1, urgent", "NOTIFIED": "T2, urgent", "STALE": "T3, urgent",
+    "FILL": "U, by rule F1", "OLDEST": "U, by rule F2",
+}  # fmt: skip
+
+
+def metadata_in_words(found: MetadataExplanation) -> Iterator[str]:
+    """Lines of text, without line ends."""
+    row = found.decision
+    clause = _CLAUSES.get(row["reason_code"])
+    yield visible(f"{found.subject}, in cluster {row['cluster_id']}")
+    code = f"{row['reason_code']}, {clause}" if clause else row["reason_code"]
+    yield f"  {row['decision']} ({code}): {found.reason_text}"
+    if found.topic is not None:
+        yield f"  seen: {_seen(found)}"
+    yield f"  limits: {_limits(found)}"
+    yield f"  round: {_round(found.round)}"
+    for reason in found.reasons:
+        yield f"    {reason['decision']} ({reason['reason_code']}): {_topics(reason['topics'])}"
+    if found.topic is not None and found.topic["fetch_rank"] is not None:
+        yield f"  place in the request: {found.topic['fetch_rank']}"
+    yield f"  next: {_next(found)}"
+    at = format_instant(row["decided_at_ms"])
+    yield f"  decided for {at} under {row['ruleset']} in run {row['run_id']}"
+
+
+def _seen(found: MetadataExplanation) -> str:
+    age = found.refresh_age_ms
+    told = ["nothing is cached" if age is None else f"refreshed {_ms(age)} before"]
+    known = found.known
+    if known is None:
+        told.append("the topic is forgotten by now")
+    elif not found.is_over:
+        idle = int(found.decision["decided_at_ms"]) - int(known["last_access_at_ms"])
+        told.append(f"accessed {_ms(idle)} before")
+        told += ["somebody waits"] if known["has_demand"] else []
+        if known["notified_at_ms"] is not None:
+            told.append(f"told at {format_instant(known['notified_at_ms'])} that it is not right")
+    return ", ".join(told)
+
+
+def _limits(found: MetadataExplanation) -> str:
+    told = found.settings
+    if not told:
+        return "the settings that decided are no longer known"
+    max_age = int(told["max_age_ms"])
+    idle = f"metadata.evict.ms = {told['evict_ms']}"
+    if told["max_idle_ms"] is not None:
+        idle += f", metadata.max.idle.ms = {told['max_idle_ms']}"
+    return f"{idle}, metadata.max.age.ms = {max_age}, half of it {max_age - max_age // 2}"
+
+
+def _round(row: Row) -> str:
+    target = row["target_fetch_size"]
+    told = [
+        f"{_topics(row['cached_topics'])} cached",
+        "no target" if target is None else f"target {target}",
+        f"{row['urgent_topics']} urgent",
+        f"{row['non_urgent_topics']} not urgent",
+        f"{row['fetched_topics']} fetched",
+        f"{row['evicted_topics']} forgotten",
+    ]
+    return f"{row['reason_code']}: {', '.join(told)}"
+
+
+def _next(found: MetadataExplanation) -> str:
+    if found.is_over:
+        run = found.producer["changed_in_run_id"]
+        return f"what the producer holds has changed (run {run}): the next run decides anew"
+    at = found.next_change_at_ms
+    if at is None:
+        return "time alone changes nothing: an access, an answer or a notice does"
+    return f"{format_instant(at)}, {_what_then(found, at)}"
+
+
+def _what_then(found: MetadataExplanation, at: int) -> str:
+    if found.topic is None:
+        return "when the first of its topics, or a wait of its own, comes due"
+    reason, seen = found.topic["reason_code"], found.topic["observed_refresh_at_ms"]
+    if reason == "BACKING_OFF":
+        return "when the back-off ends"
+    if reason == "PACED":
+        return "when topics that are not urgent may go again, or the next of them comes due"
+    max_age = found.settings.get("max_age_ms")
+    if seen is not None and max_age is not None:
+        if at == int(seen) + int(max_age):
+            return "when the metadata is as old as it may be: urgent, unless it is fetched before"
+        if at == int(seen) + int(max_age) - int(max_age) // 2:
+            return "when the metadata is half as old as it may be: due soon"
+    return "when the topic has been idle for as long as it may be, unless it is accessed before"
+
+
+def _topics(count: int) -> str:
+    return f"{count} topic" if count == 1 else f"{count} topics"
+
+
+def _ms(duration: int) -> str:
+    return f"{duration} ms"
