@@ -19,6 +19,8 @@ renamed as (
         rule_mode,
         evict_strict,
         pace_ms,
+        cached_topics_budget,
+        blocking_fetches_budget,
         settings_hash,
         settings,
         valid_from_ms,

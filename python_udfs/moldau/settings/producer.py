@@ -18,7 +18,8 @@ MaxIdleMs = Annotated[Whole, Field(ge=5_000, le=2**63 - 1)]
 class ProducerSettings(Section):
     """One producer, or `default`, from which the others inherit. Times in ms.
 
-    The last four are switches of the rule set, which one producer may have otherwise.
+    The last six are moldau's own: switches of the rule set, which one producer may have otherwise,
+    and what marts.metadata_recommendations may spend.
     """
 
     inherits_default: ClassVar[bool] = True
@@ -36,6 +37,10 @@ class ProducerSettings(Section):
     rule_mode: Literal["single", "independent", "sequential"] | None = None
     evict_strict: Flag | None = None
     pace_ms: NotNegative | None = None
+    budget_cached_topics: Positive | None = Field(default=None, alias="budget.cached.topics")
+    budget_blocking_fetches: NotNegative | None = Field(
+        default=None, alias="budget.blocking.fetches.per.hour"
+    )
 
     def row(self) -> dict[str, Any]:
         """What of a row of state.producer_settings follows from the settings alone."""
@@ -51,6 +56,8 @@ class ProducerSettings(Section):
             "rule_mode": self.rule_mode,
             "evict_strict": self.evict_strict,
             "pace_ms": self.pace_ms,
+            "cached_topics_budget": self.budget_cached_topics,
+            "blocking_fetches_budget": self.budget_blocking_fetches,
             "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
             "settings": settings,
         }

@@ -40,6 +40,8 @@ replaced as (
         in_force.rule_mode,
         in_force.evict_strict,
         in_force.pace_ms,
+        in_force.cached_topics_budget,
+        in_force.blocking_fetches_budget,
         in_force.settings_hash,
         in_force.settings,
         in_force.valid_from_ms,
@@ -71,6 +73,8 @@ introduced as (
         effective.rule_mode,
         effective.evict_strict,
         effective.pace_ms,
+        effective.cached_topics_budget,
+        effective.blocking_fetches_budget,
         effective.settings_hash,
         effective.settings,
         greatest(
