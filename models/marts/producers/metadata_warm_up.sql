@@ -20,7 +20,7 @@ producer_topics as (
 
 parameters as (
 
-    select * from {{ ref('stg_run__parameters') }}
+    select at_ms from {{ ref('stg_run__parameters') }}
 
 ),
 
