@@ -1,8 +1,8 @@
 {# Topics that a request is to have if none is urgent: whole numbers at each step, as Java divides longs. #}
-{% macro target_fetch_size(cached_topics, evict_ms, target_factor) -%}
+{% macro target_fetch_size(cached_topics, evict_ms, factor) -%}
 greatest(
             if(
-                {{ target_factor }} = '*10',
+                {{ factor }} = '*10',
                 {{ cached_topics }} div nullif({{ evict_ms }} div 1000, 0) * 10,
                 {{ cached_topics }} div nullif({{ evict_ms }} div 1000, 0) div 10
             ),

@@ -15,7 +15,7 @@ where
     or (reason_code <> 'FETCH' and fetched_topics > 0)
     or (
         target_fetch_size is not null
-        and rule_mode = 'single'
+        and fetch_mode = 'single'
         and reason_code = 'FETCH'
         and not case
             when urgent_topics = 0 then fetched_topics = target_fetch_size

@@ -10,7 +10,7 @@
     matched_condition=differs_from_stored([
         'cached_topics',
         'target_fetch_size',
-        'rule_mode',
+        'fetch_mode',
         'urgent_topics',
         'non_urgent_topics',
         'fetched_topics',
@@ -48,7 +48,7 @@ all_decided as (
     own_columns=[
         'cached_topics',
         'target_fetch_size',
-        'rule_mode',
+        'fetch_mode',
         'urgent_topics',
         'non_urgent_topics',
         'fetched_topics',

@@ -73,7 +73,7 @@ metadata_rounds_reasoned as (
             sized.target_fetch_size,
             if(producers.topics_requested = 'subset', 20, null)
         ) as target_fetch_size,
-        producers.rule_mode,
+        producers.rule_mode as fetch_mode,
         coalesce(sized.urgent_topics, 0) as urgent_topics,
         coalesce(sized.non_urgent_topics, 0) as non_urgent_topics,
         coalesce(counted.fetched_topics, 0) as fetched_topics,

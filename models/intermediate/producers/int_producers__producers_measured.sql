@@ -8,7 +8,11 @@ topics as (
 
 producers as (
 
-    select * from {{ ref('int_producers__producers_configured') }}
+    select
+        *,
+        target_factor as factor
+
+    from {{ ref('int_producers__producers_configured') }}
 
 ),
 
@@ -42,7 +46,7 @@ producers_measured as (
             {{ target_fetch_size(
                 'counted.cached_topics',
                 'producers.evict_ms',
-                'producers.target_factor'
+                'producers.factor'
             ) }},
             null
         ) as target_fetch_size,

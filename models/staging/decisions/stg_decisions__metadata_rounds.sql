@@ -22,7 +22,7 @@ renamed as (
         decided_at_ms,
         cached_topics,
         target_fetch_size,
-        rule_mode,
+        fetch_mode,
         urgent_topics,
         non_urgent_topics,
         fetched_topics,
