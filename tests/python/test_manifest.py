@@ -57,6 +57,8 @@ READ_AGAIN = {
     "int_mirrors__syncs_placed",
     "int_mirrors__syncs_read",
     "int_mirrors__offset_translations_reasoned",
+    "int_producers__producers_measured",
+    "int_producers__requests_sized",
     "int_producers__metadata_topics_reasoned",
 }
 DOMAINS = ["groups", "mirrors", "producers", "tiers"]
