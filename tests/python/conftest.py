@@ -27,7 +27,7 @@ from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
 GROUPS = ("processes", "session", "apart")
-APART = ("captures", "dumping", "mirrors", "reading", "tiers")  # folders
+APART = ("captures", "dumping", "mirrors", "producers", "reading", "tiers")  # folders
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 

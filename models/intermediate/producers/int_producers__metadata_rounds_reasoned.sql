@@ -84,7 +84,9 @@ metadata_rounds_reasoned as (
             counted.next_due_at_ms,
             if(
                 producers.held_by = 'BACKING_OFF',
-                producers.last_failure_at_ms + producers.retry_backoff_ms,
+                try_add(
+                    producers.last_failure_at_ms, producers.retry_backoff_ms
+                ),
                 null
             ),
             sized.pace_ends_at_ms

@@ -53,7 +53,7 @@ sized as (
             < configured.pace_ms,
             false
         ) as is_paced,
-        configured.last_non_urgent_at_ms + configured.pace_ms
+        try_add(configured.last_non_urgent_at_ms, configured.pace_ms)
             as pace_ends_at_ms,
         {# what rides along with the urgent ones #}
         if(

@@ -45,8 +45,9 @@ def load(
 
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
     What was not understood is counted by topic and decode status; the exit code stays 0.
-    A snapshot (open_transactions, partition_states, leader_epochs, local_segments) replaces the
-    cluster's previous one. A record or request that is there already adds nothing.
+    A snapshot (open_transactions, partition_states, leader_epochs, local_segments,
+    producer_topics) replaces the cluster's previous one. A record, event or request that is there
+    already adds nothing.
 
     A load that cannot be finished is set aside, and what it appended is taken back: `moldau
     status` says why. --retry finishes it as a load of its own, --drop forgets it.

@@ -17,7 +17,7 @@ from producer_support import (
     topics_of,
     with_producers,
 )
-from spark_support import change, contents, dying_at, fresh, in_spark
+from spark_support import change, contents, dying_at, fresh, in_spark, writes
 
 from moldau.runs import decide as decide_module
 from moldau.runs.decide import decide
@@ -66,6 +66,20 @@ def test_the_answer_of_a_round_is_stored(session: Session) -> None:
     assert not any(row["has_demand"] or row["notified_at_ms"] for row in left.values())
     accessed = {name for name, row in left.items() if row["last_access_at_ms"] == NOW_MS}
     assert accessed == {"idle and wanted", "new"}, "what was fetched because of demand"
+
+
+def test_a_round_writes_six_times(session: Session) -> None:
+    """However many producers there are; one that finds nothing due writes its row."""
+    cluster = "producers that cost"
+    ours = in_charge(session, cluster)
+    load_topics(ours, cluster, several("costs"))
+    told = writes(ours, "metadata", cluster, NOW_MS)
+    assert told == dict.fromkeys(
+        ["decisions.metadata_topics", "decisions.metadata_rounds", "history.decision_changes",
+         "state.producer_topics", "state.producers", "state.runs"], 1,
+    )  # fmt: skip
+    decide(ours, "metadata", [cluster], NOW_MS + 1, is_dry_run=False)
+    assert writes(ours, "metadata", cluster, NOW_MS + 2) == {"state.runs": 1}
 
 
 def test_a_broker_in_charge_applies_nothing(session: Session) -> None:

@@ -21,6 +21,7 @@ AT_MS = 1_800_000_000_000
 LEFT = {
     "captures": "marts.groups",
     "mirrors": "marts.offset_translations",
+    "producers": "marts.metadata_miss_curve",
     "tiers": "marts.tier_lag",
 }
 
@@ -41,7 +42,8 @@ def odd_snapshots(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at_ms", "domains"), [(CAPTURED_MS, ["groups", "run"]), (AT_MS, ["mirrors", "tiers"])]
+    ("at_ms", "domains"),
+    [(CAPTURED_MS, ["groups", "run"]), (AT_MS, ["mirrors", "producers", "tiers"])],
 )
 def test_both_engines_say_the_same(
     session: Session, odd_snapshots: None, at_ms: int, domains: list[str]
