@@ -86,9 +86,12 @@ asked_for as (
     select
         *,
         is_planned and is_sent as is_asked,
-        {# else an answer forgets what is idle, whatever it is about #}
+        {# else an answer forgets what is idle, cached or told of by it #}
         is_forgotten or (
-            is_forgettable and is_sent and target_fetch_size is null
+            is_forgettable
+            and is_sent
+            and target_fetch_size is null
+            and (is_cached or is_planned)
         ) as is_evicted
 
     from planned

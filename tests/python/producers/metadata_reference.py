@@ -151,7 +151,8 @@ def decide_round(producer: Producer, now: int, rules: Rules) -> Round:
     is_sent = bool(planned) and hold is None
     found.fetched = planned if is_sent else []
     if rules.requests != "subset" and is_sent:
-        found.evicted = set(forgettable)
+        # of what is neither cached nor asked for the answer has nothing
+        found.evicted = forgettable & {*cached, *planned}
     found.reason = hold or ("FETCH" if is_sent else "NOTHING_DUE")
     for name, topic in topics.items():
         is_fetched = name in found.fetched
