@@ -74,7 +74,7 @@ class MetadataExplanation:
 
     @property
     def refresh_age_ms(self) -> int | None:
-        seen = self.topic and self.topic["observed_refresh_at_ms"]
+        seen = None if self.topic is None else self.topic["observed_refresh_at_ms"]
         return None if seen is None else int(self.decision["decided_at_ms"]) - int(seen)
 
     @property
