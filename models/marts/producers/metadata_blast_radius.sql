@@ -14,14 +14,27 @@ producer_topics as (
 
 ),
 
+leaders_chosen as (
+
+    select
+        cluster_id,
+        topic_name,
+        partition_index,
+        broker_id,
+        {{ leader_place('topic_name') }} as leader_place
+
+    from partition_states
+
+    where is_leader
+
+),
+
 partitions as (
 
     select
         cluster_id,
         topic_name,
         partition_index,
-        max_by(broker_id, coalesce(leader_epoch, -1)) filter (where is_leader)
-            as broker_id,
         count(distinct broker_id) as replicas
 
     from partition_states
@@ -57,9 +70,9 @@ topics_led as (
         broker_id,
         count(*) as partitions_led
 
-    from partitions
+    from leaders_chosen
 
-    where broker_id is not null
+    where leader_place = 1
 
     group by
         cluster_id,

@@ -40,7 +40,12 @@ decision_history as (
         on
             decision_changes.domain = reasons.domain
             and decision_changes.reason_code = reasons.reason_code
-            and decision_changes.decision = reasons.decision
+            {# of a topic that is forgotten first the clause is told by which it is fetched #}
+            and if(
+                decision_changes.decision = 'evict_and_fetch',
+                'fetch',
+                decision_changes.decision
+            ) = reasons.decision
             and reasons.about = case split(decision_changes.subject, ' ')[0]
                 when 'sweep' then 'group'
                 when 'translation' then 'offset'
