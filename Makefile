@@ -50,6 +50,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/coordinator.py
 	$(BIN)/python benchmarks/tiers.py
 	$(BIN)/python benchmarks/mirrors.py
+	$(BIN)/python benchmarks/producers.py
 
 check: test ## what CI runs
 
