@@ -1,0 +1,168 @@
+"""What a producer knows of topics, and what it asks for: common to every rule set.
+
+Topics are whole numbers that sort as their names do. Times are Unix milliseconds, durations too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+Topic: TypeAlias = int
+NEVER = 2**63 - 1
+LONG_AGO = -(2**63)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What moldau.yml sets for one producer."""
+
+    evict_ms: int = 300_000
+    max_age_ms: int = 300_000
+    retry_backoff_ms: int = 100
+    max_idle_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """A topic as a producer has it: a row of state.producer_topics."""
+
+    topic: Topic
+    last_access_at_ms: int
+    last_refresh_at_ms: int | None = None
+    has_demand: bool = False
+    notified_at_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Request:
+    """What is asked for at one instant."""
+
+    at_ms: int
+    topics: Sequence[Topic] | None
+    """In the order in which they were chosen; None = all that are known."""
+    size: int
+    causes: dict[str, int]
+    """Topics for each cause: new, notified, stale, fill, oldest."""
+    for_demand: frozenset[Topic] = frozenset()
+    """Those that somebody waits for."""
+
+
+@dataclass(slots=True)
+class Round:
+    evicted: list[Topic]
+    request: Request | None = None
+
+
+class Watcher(Protocol):
+    """Is told of what happens to the topics of a cache."""
+
+    def known(self, topic: Topic) -> None:
+        """A topic is known from now on, cached or not."""
+
+    def evicted(
+        self, at_ms: int, topic: Topic, was_cached: bool, is_known: bool, idle_ms: int, wasted: int
+    ) -> None:
+        """A topic is forgotten, or, where somebody has data for it, known without metadata.
+
+        `wasted`: refreshes of it that nobody used."""
+
+    def refreshed(self, at_ms: int, age_ms: int, topics: int) -> None:
+        """So many cached topics were refreshed at this age."""
+
+    def served(self, at_ms: int, topic: Topic, since_ms: int) -> None:
+        """A topic that somebody waited for is there."""
+
+    def sized(self, at_ms: int, cached: int) -> None:
+        """So many topics are cached from now on."""
+
+    def closed(self, at_ms: int) -> None:
+        """Nothing is known any more."""
+
+
+@dataclass
+class Cache(ABC):
+    """State of one producer under one rule set."""
+
+    limits: Limits
+    watcher: Watcher
+    accessed: dict[Topic, int] = field(default_factory=dict)
+    """Every topic that is known, with its last access."""
+    refreshed: dict[Topic, int] = field(default_factory=dict)
+    """Those that are cached, with their last refresh, unless `full_at` is later."""
+    full_at: int = LONG_AGO
+    """All cached topics were refreshed then."""
+    waiting: dict[Topic, int] = field(default_factory=dict)
+    """Those that are not cached and that somebody waits for, since when."""
+    held: set[Topic] = field(default_factory=set)
+    """Those with buffered data that an answer does not take away."""
+    notified: dict[Topic, int] = field(default_factory=dict)
+    in_flight: Request | None = None
+    failed_at: int = LONG_AGO
+
+    def start(self, known: Iterable[Known]) -> None:
+        """Begin with these topics."""
+        for one in known:
+            self.accessed[one.topic] = one.last_access_at_ms
+            self.watcher.known(one.topic)
+            if one.last_refresh_at_ms is not None:
+                self.refreshed[one.topic] = one.last_refresh_at_ms
+                if one.has_demand:
+                    self.held.add(one.topic)
+            elif one.has_demand:
+                self.waiting[one.topic] = one.last_access_at_ms
+            if one.notified_at_ms is not None:
+                self.notified[one.topic] = one.notified_at_ms
+
+    @abstractmethod
+    def want(self, topic: Topic, at_ms: int) -> None:
+        """A topic that is not cached is used: somebody waits for it from now on."""
+
+    @abstractmethod
+    def due(self, now: int) -> int:
+        """Before this instant, at or after now, no round does anything."""
+
+    @abstractmethod
+    def round(self, now: int) -> Round:
+        """Forget what is idle, and send what is due."""
+
+    @abstractmethod
+    def answer(self, at_ms: int, failing: Collection[Topic]) -> list[Topic]:
+        """The request in flight is answered, for `failing` topics with an error.
+
+        Gives those that are forgotten by it."""
+
+    def abandon(self, topic: Topic) -> None:
+        """Nobody waits for the topic any more."""
+        self.waiting.pop(topic, None)
+        self.held.discard(topic)
+
+    def drain(self, topic: Topic) -> None:
+        """Data that was buffered for the topic is gone; who waits for it still waits."""
+        self.held.discard(topic)
+
+    def notice(self, topic: Topic, at_ms: int) -> None:
+        """The topic's metadata has changed; of one that is not known there is nothing to ask."""
+        if topic in self.accessed:
+            self.notified[topic] = at_ms
+
+    def fail(self, at_ms: int) -> None:
+        """The cluster does not answer: the request in flight is lost."""
+        self.failed_at = at_ms
+        self.in_flight = None
+
+    def close(self, at_ms: int) -> None:
+        """The producer is gone, and what it knew."""
+        for part in (self.accessed, self.refreshed, self.waiting, self.held, self.notified):
+            part.clear()
+        self.in_flight = None
+        self.full_at = LONG_AGO
+        self.failed_at = LONG_AGO
+        self.watcher.closed(at_ms)
+
+    def age(self, topic: Topic, now: int) -> int | None:
+        """None = not cached."""
+        at_ms = self.refreshed.get(topic)
+        return None if at_ms is None else now - max(at_ms, self.full_at)

@@ -1,0 +1,221 @@
+"""The draft of KIP-526: topics age one by one, and are asked for in batches of a target size."""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from moldau.replays.cache import LONG_AGO, NEVER, Cache, Known, Request, Round, Topic
+
+
+@dataclass(frozen=True)
+class DraftRules:
+    """The switches of a rule set that follows the draft (seeds/rule_sets.csv)."""
+
+    multiplies: bool = False
+    """The target is ten times the topics evicted a second, not a tenth of them."""
+    evict_strict: bool = False
+    pace_ms: int = 0
+    """Between two requests for topics that are not urgent."""
+
+    def target(self, cached: int, evict_ms: int) -> int:
+        """Topics that a request that is not urgent asks for."""
+        a_second = cached // (evict_ms // 1000)
+        return max(a_second * 10 if self.multiplies else a_second // 10, 20)
+
+
+@dataclass
+class DraftCache(Cache):
+    """`refreshed` is in order: oldest first, then by name."""
+
+    rules: DraftRules = field(default_factory=DraftRules)
+
+    def __post_init__(self) -> None:
+        self.refreshed: OrderedDict[Topic, int] = OrderedDict()
+        self._idle: list[tuple[int, Topic]] = []  # a heap; a clock in it may be behind
+        self._timed: set[Topic] = set()  # that have one in it
+        self._unused: dict[Topic, tuple[int, int]] = {}  # last access, refreshes since then
+        self.paced_at = LONG_AGO
+
+    def start(self, known: Iterable[Known]) -> None:
+        super().start(known)
+        for topic in self.accessed:
+            self._time(topic)
+        self._put_in_order()
+
+    def want(self, topic: Topic, at_ms: int) -> None:
+        if topic not in self.accessed:
+            self.watcher.known(topic)
+        self.accessed[topic] = max(at_ms, self.accessed.get(topic, at_ms))
+        self.waiting.setdefault(topic, at_ms)
+
+    def abandon(self, topic: Topic) -> None:
+        super().abandon(topic)
+        self._time(topic)
+
+    def drain(self, topic: Topic) -> None:
+        super().drain(topic)
+        self._time(topic)
+
+    def close(self, at_ms: int) -> None:
+        super().close(at_ms)
+        self._idle.clear()
+        self._timed.clear()
+        self._unused.clear()
+
+    def due(self, now: int) -> int:
+        wake = NEVER
+        if self._idle:
+            wake = self._idle[0][0] + self.limits.evict_ms + self.rules.evict_strict
+        if self.in_flight is None:
+            allowed = self.failed_at + self.limits.retry_backoff_ms
+            wake = min(wake, max(self._fetch_due(now), allowed))
+        return max(wake, now)
+
+    def round(self, now: int) -> Round:
+        done = Round(self._evict(now))
+        if self.in_flight is None and now >= self.failed_at + self.limits.retry_backoff_ms:
+            done.request = self.in_flight = self._chosen(now)
+        return done
+
+    def answer(self, at_ms: int, failing: Collection[Topic]) -> list[Topic]:
+        request = self.in_flight
+        assert request is not None
+        self.in_flight = None
+        is_behind = bool(self.refreshed) and next(reversed(self.refreshed.values())) >= at_ms
+        before = len(self.refreshed)
+        for topic in sorted(request.topics or ()):
+            if topic not in self.accessed:
+                continue  # forgotten meanwhile
+            if self.notified.get(topic, NEVER) <= request.at_ms:
+                del self.notified[topic]
+            if topic in failing:
+                self.refreshed.pop(topic, None)
+                self._unused.pop(topic, None)
+                self.failed_at = at_ms
+            else:
+                self._refresh(topic, at_ms, topic in request.for_demand)
+            self._time(topic)
+        if is_behind:
+            self._put_in_order()
+        if len(self.refreshed) != before:
+            self.watcher.sized(at_ms, len(self.refreshed))
+        return []
+
+    def urgent(self, now: int) -> dict[Topic, str]:
+        """T, each topic with the first of its causes."""
+        found = dict.fromkeys(self._wanted(), "new")
+        for topic in self.notified:
+            found.setdefault(topic, "notified")
+        for topic, at_ms in self.refreshed.items():
+            if now - at_ms < self.limits.max_age_ms:
+                break
+            found.setdefault(topic, "stale")
+        return found
+
+    def non_urgent(self, now: int, urgent: Collection[Topic]) -> Iterator[Topic]:
+        """U, oldest first."""
+        for topic, at_ms in self.refreshed.items():
+            if 2 * (now - at_ms) < self.limits.max_age_ms:
+                return
+            if topic not in urgent:
+                yield topic
+
+    def target(self) -> int:
+        return self.rules.target(len(self.refreshed), self.limits.evict_ms)
+
+    def _refresh(self, topic: Topic, at_ms: int, for_demand: bool) -> None:
+        last = self.refreshed.get(topic)
+        self.refreshed[topic] = at_ms
+        self.refreshed.move_to_end(topic)
+        if last is not None:
+            self.watcher.refreshed(at_ms, at_ms - last, 1)
+            accessed = self.accessed[topic]
+            of, unused = self._unused.get(topic, (accessed, 0))
+            self._unused[topic] = (accessed, unused + 1 if of == accessed else 1)
+        if for_demand:
+            self.accessed[topic] = max(at_ms, self.accessed[topic])
+        if (since := self.waiting.pop(topic, None)) is not None:
+            self.watcher.served(at_ms, topic, since)
+
+    def _wanted(self) -> set[Topic]:
+        """T1: not cached, and there is demand."""
+        if not self.held:
+            return set(self.waiting)
+        return {*self.waiting, *(one for one in self.held if one not in self.refreshed)}
+
+    def _chosen(self, now: int) -> Request | None:
+        target = self.target()
+        urgent = self.urgent(now)
+        if urgent:
+            filling = max(target - len(urgent), 0)
+            fill = list(islice(self.non_urgent(now, urgent), filling))
+            causes = dict.fromkeys(("new", "notified", "stale"), 0)
+            for cause in urgent.values():
+                causes[cause] += 1
+            causes["fill"] = len(fill)
+            wanted = frozenset(topic for topic, cause in urgent.items() if cause == "new")
+            chosen = [*urgent, *fill]
+            return Request(now, chosen, len(chosen), causes, wanted)
+        if now < self._batch_due(target):
+            return None
+        self.paced_at = now
+        return Request(now, list(islice(self.refreshed, target)), target, {"oldest": target})
+
+    def _fetch_due(self, now: int) -> int:
+        if self.notified or self._wanted():
+            return now
+        if not self.refreshed:
+            return NEVER
+        oldest = next(iter(self.refreshed.values()))
+        return min(oldest + self.limits.max_age_ms, self._batch_due(self.target()))
+
+    def _batch_due(self, target: int) -> int:
+        """When a target of topics are in U, if none is urgent before."""
+        ages = self.refreshed.values()
+        if len(ages) < target:
+            return NEVER
+        half = (self.limits.max_age_ms + 1) // 2
+        due = next(islice(ages, target - 1, None)) + half
+        return max(due, self.paced_at + self.rules.pace_ms)
+
+    def _evict(self, now: int) -> list[Topic]:
+        evicted = []
+        latest = now - self.limits.evict_ms - self.rules.evict_strict
+        while self._idle and self._idle[0][0] <= latest:
+            _, topic = heapq.heappop(self._idle)
+            self._timed.discard(topic)
+            if topic not in self.accessed:
+                continue
+            if self.accessed[topic] > latest:
+                self._time(topic)
+                continue
+            is_cached = topic in self.refreshed
+            has_demand = topic in self.waiting or topic in self.held
+            if has_demand and not is_cached:
+                continue  # it never goes
+            accessed = self.accessed[topic]
+            self.notified.pop(topic, None)
+            self.refreshed.pop(topic, None)
+            of, unused = self._unused.pop(topic, (accessed, 0))
+            if not has_demand:
+                del self.accessed[topic]
+            evicted.append(topic)
+            wasted = unused if of == accessed else 0
+            self.watcher.evicted(now, topic, is_cached, has_demand, now - accessed, wasted)
+        if evicted:
+            self.watcher.sized(now, len(self.refreshed))
+        return evicted
+
+    def _time(self, topic: Topic) -> None:
+        """A topic that may become idle has a clock."""
+        if topic not in self._timed and topic in self.accessed:
+            self._timed.add(topic)
+            heapq.heappush(self._idle, (self.accessed[topic], topic))
+
+    def _put_in_order(self) -> None:
+        in_order = sorted(self.refreshed.items(), key=lambda one: (one[1], one[0]))
+        self.refreshed = OrderedDict(in_order)

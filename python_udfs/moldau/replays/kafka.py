@@ -1,0 +1,219 @@
+"""What Kafka's own producer does: 2.5 and later, and before it."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from moldau.replays.cache import LONG_AGO, NEVER, Cache, Known, Request, Round, Topic
+
+
+@dataclass(frozen=True)
+class KafkaRules:
+    """The switches of a rule set that follows Kafka's producer (seeds/rule_sets.csv)."""
+
+    asks_for_new_alone: bool = True
+    """New topics are asked for alone (2.5 and later), and not with every known one."""
+    idle_from_answer: bool = False
+    """A topic is idle from the first answer after its last access (before 2.5)."""
+    reads_max_idle: bool = True
+    evict_strict: bool = False
+
+
+@dataclass
+class KafkaCache(Cache):
+    """Topics are forgotten while an answer is handled, and only then.
+
+    `failed_at` is Kafka's `lastRefreshMs`: the last answer or failure, whatever it was. An answer
+    that tells of every topic costs what it changes: `full_at` alone says that all are refreshed.
+    """
+
+    rules: KafkaRules = field(default_factory=KafkaRules)
+
+    def __post_init__(self) -> None:
+        self._needs_full = False
+        self._new: set[Topic] = set()  # that no answer has told of
+        self._uncached: set[Topic] = set()
+        self._added: set[Topic] = set()  # that became known while the request was under way
+        self._idle: list[tuple[int, Topic]] = []  # a heap; a clock in it may be behind
+        self._timed: set[Topic] = set()
+        self._full_answers: list[int] = []
+        self._asked_again: dict[Topic, int] = {}  # accessed just after the answer at that instant
+        self._given: set[Topic] = set()  # that were cached before the first answer
+        self._is_uneven = True  # some topics were refreshed after `full_at`
+        self._started_at = LONG_AGO
+        limits = self.limits
+        has_max_idle = self.rules.reads_max_idle and limits.max_idle_ms is not None
+        idle_ms = limits.max_idle_ms if has_max_idle else limits.evict_ms
+        self._idle_ms = (idle_ms or 0) + self.rules.evict_strict
+
+    def start(self, known: Iterable[Known]) -> None:
+        super().start(known)
+        self._uncached = self.accessed.keys() - self.refreshed.keys()
+        self._given = set(self.refreshed)
+        self._new = set(self.waiting)
+        self._needs_full = bool(self.notified)
+        for topic, at_ms in self.accessed.items():
+            self._time(topic, at_ms + self._idle_ms)
+        # each full answer refreshes all, so the topic that waits longest tells of the last one
+        self.full_at = self._started_at = min(self.refreshed.values(), default=LONG_AGO)
+
+    def want(self, topic: Topic, at_ms: int) -> None:
+        self._access(topic, at_ms)
+        self.waiting.setdefault(topic, at_ms)
+        self._needs_full |= topic not in self._new
+
+    def notice(self, topic: Topic, at_ms: int) -> None:
+        super().notice(topic, at_ms)
+        self._needs_full |= topic in self.accessed and topic not in self._new
+
+    def close(self, at_ms: int) -> None:
+        super().close(at_ms)
+        self.__post_init__()
+
+    def due(self, now: int) -> int:
+        if self.in_flight is not None or not self.accessed:
+            return NEVER
+        wanted = self.full_at + self.limits.max_age_ms
+        if self._needs_full or self._new:
+            wanted = now
+        return max(wanted, self.failed_at + self.limits.retry_backoff_ms, now)
+
+    def round(self, now: int) -> Round:
+        if self.due(now) > now:
+            return Round([])
+        is_stale = self.full_at + self.limits.max_age_ms <= now
+        is_full = is_stale or self._needs_full or not self.rules.asks_for_new_alone
+        topics = None if is_full else sorted(self._new)
+        size = len(self.accessed) if topics is None else len(topics)
+        wanted = frozenset(one for one in self.waiting if is_full or one in self._new)
+        notified = sum(one not in wanted for one in self.notified) if is_full else 0
+        causes = {"new": len(wanted), "notified": notified}
+        causes["stale" if is_stale else "fill"] = size - len(wanted) - notified
+        self._added.clear()
+        self.in_flight = Request(now, topics, size, causes, wanted)
+        return Round([], self.in_flight)
+
+    def answer(self, at_ms: int, failing: Collection[Topic]) -> list[Topic]:
+        request = self.in_flight
+        assert request is not None
+        self.in_flight = None
+        self.failed_at = at_ms
+        before = len(self.refreshed)
+        if request.topics is None:
+            later = {one: told for one, told in self.notified.items() if told > request.at_ms}
+            self.notified = later
+            self._needs_full = bool(later)
+        evicted = self._forget(at_ms, request)
+        if request.topics is None:
+            for topic in failing:
+                if self.refreshed.pop(topic, None) is not None:
+                    self._uncached.add(topic)
+                    self._given.discard(topic)
+            self._full_answers.append(at_ms)
+            self._tell_ages(at_ms)
+        for topic in self._told(request):
+            self._new.discard(topic)
+            if topic in failing:
+                self._needs_full = True
+            else:
+                self.refreshed[topic] = at_ms
+                self._uncached.discard(topic)
+                if (since := self.waiting.pop(topic, None)) is not None:
+                    self.watcher.served(at_ms, topic, since)
+        self._is_uneven = request.topics is not None
+        if request.topics is None:
+            self.full_at = at_ms
+        self._ask_again(at_ms)
+        if len(self.refreshed) != before:
+            self.watcher.sized(at_ms, len(self.refreshed))
+        return evicted
+
+    def _access(self, topic: Topic, at_ms: int) -> None:
+        if topic not in self.accessed:
+            self._new.add(topic)
+            self._uncached.add(topic)
+            self._added.add(topic)
+            self.failed_at = LONG_AGO  # a new topic waits for no back-off
+            self.watcher.known(topic)
+            self._time(topic, at_ms + self._idle_ms)
+        self.accessed[topic] = max(at_ms, self.accessed.get(topic, at_ms))
+
+    def _ask_again(self, at_ms: int) -> None:
+        """Whoever still waits after an answer, or has data for a topic that is gone."""
+        if not (self.waiting or self.held):
+            return
+        for topic in {*self.waiting, *(one for one in self.held if one not in self.refreshed)}:
+            self._access(topic, at_ms)
+            self._asked_again[topic] = at_ms
+            if topic in self._new:
+                self.failed_at = LONG_AGO
+            else:
+                self._needs_full = True
+
+    def _told(self, request: Request) -> list[Topic]:
+        """Of the topics that were asked for and are known, those that are not cached yet."""
+        if request.topics is None:
+            return sorted(self._uncached - self._added)
+        return [topic for topic in request.topics if topic in self.accessed]
+
+    def _tell_ages(self, at_ms: int) -> None:
+        if self._is_uneven:
+            for refreshed_at_ms in self.refreshed.values():
+                self.watcher.refreshed(at_ms, at_ms - max(refreshed_at_ms, self.full_at), 1)
+        elif self.refreshed:
+            self.watcher.refreshed(at_ms, at_ms - self.full_at, len(self.refreshed))
+
+    def _expires_at(self, topic: Topic, now: int) -> int:
+        """When the topic is forgotten, if nobody uses it after now."""
+        since = self.accessed[topic]
+        # of what was used before the replay nobody knows which answer came next
+        if self.rules.idle_from_answer and since > self._started_at:
+            is_later = self._asked_again.get(topic) == since
+            place = (bisect_right if is_later else bisect_left)(self._full_answers, since)
+            since = self._full_answers[place] if place < len(self._full_answers) else now
+        return since + self._idle_ms
+
+    def _forget(self, now: int, request: Request) -> list[Topic]:
+        """A new topic is kept whatever its clock says, and one that the answer has nothing of."""
+        evicted = []
+        kept = []
+        while self._idle and self._idle[0][0] <= now:
+            _, topic = heapq.heappop(self._idle)
+            self._timed.discard(topic)
+            if topic not in self.accessed:
+                continue
+            is_told = topic in self.refreshed or request.topics is None or topic in request.topics
+            if topic in self._new or not is_told:
+                kept.append(topic)
+            elif (expires_at_ms := self._expires_at(topic, now)) > now:
+                self._time(topic, expires_at_ms)
+            else:
+                self._forget_one(topic, now)
+                evicted.append(topic)
+        for topic in kept:
+            self._time(topic, now)
+        return evicted
+
+    def _forget_one(self, topic: Topic, now: int) -> None:
+        accessed = self.accessed.pop(topic)
+        first = self.refreshed.pop(topic, None)
+        self._asked_again.pop(topic, None)
+        self._uncached.discard(topic)
+        self.notified.pop(topic, None)
+        wasted = 0
+        if first is not None:
+            answers = self._full_answers
+            used = bisect_left(answers, accessed)
+            if topic not in self._given:
+                used = max(used, bisect_right(answers, first))
+            wasted = len(answers) - used
+        self._given.discard(topic)
+        self.watcher.evicted(now, topic, first is not None, False, now - accessed, wasted)
+
+    def _time(self, topic: Topic, expires_at_ms: int) -> None:
+        if topic not in self._timed:
+            self._timed.add(topic)
+            heapq.heappush(self._idle, (expires_at_ms, topic))

@@ -1,0 +1,207 @@
+"""The replay: one row of Arrow for each producer in, rows of what it would have done out.
+
+Whichever engine is at hand calls it: DuckDB's reader of batches, or Spark's mapInArrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from moldau.replays.cache import Known, Limits
+from moldau.replays.clock import CODES, Clock, Log, Span
+from moldau.replays.measures import COLUMNS, Measures, Sizes, row_of
+from moldau.replays.policies import cache_of
+from moldau.replays.rounds import ROUNDS, Rounds
+
+NONE = -1
+"""An instant or number that there is not, in arrays."""
+# Kafka's MetadataResponse v9, its strings in compact form
+_BYTES_PER_TOPIC, _BYTES_PER_PARTITION, _BYTES_PER_REPLICA = 10, 18, 8
+_BYTES_PER_TOPIC_ASKED = 2
+_BYTES_PER_ANSWER, _BYTES_PER_BROKER = 38, 31  # of a host with a name of 20 letters
+
+PRODUCERS = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("producer_id", pa.string()),
+        ("ruleset", pa.string()),
+        ("target_factor", pa.string()),
+        ("rule_mode", pa.string()),
+        ("evict_strict", pa.bool_()),
+        ("pace_ms", pa.int64()),
+        ("evict_ms", pa.int64()),
+        ("max_idle_ms", pa.int64()),
+        ("max_age_ms", pa.int64()),
+        ("retry_backoff_ms", pa.int64()),
+        ("last_failure_at_ms", pa.int64()),
+        ("broker_count", pa.int64()),
+        ("topic_names", pa.list_(pa.string())),
+        ("last_access_at_ms", pa.list_(pa.int64())),
+        ("last_refresh_at_ms", pa.list_(pa.int64())),
+        ("has_demand", pa.list_(pa.bool_())),
+        ("notified_at_ms", pa.list_(pa.int64())),
+        ("partition_counts", pa.list_(pa.int64())),
+        ("replica_counts", pa.list_(pa.int64())),
+        ("event_at_ms", pa.list_(pa.int64())),
+        ("events", pa.list_(pa.string())),
+        ("event_topics", pa.list_(pa.string())),
+    ]
+)
+"""What the replay is of. Topics are all that are known at its begin or have an event; the lists
+about them are of one length and in one order, and so are those about events, in any order."""
+
+_KEY = [("cluster_id", pa.string()), ("producer_id", pa.string()), ("ruleset", pa.string())]
+BUCKETS = pa.schema(
+    [*_KEY, ("bucket_start_ms", pa.int64()), *((name, pa.int64()) for name in COLUMNS)]
+)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What to replay: a span of time under some rule sets, name -> switches."""
+
+    span: Span
+    rulesets: Mapping[str, Mapping[str, Any]]
+    bucket_ms: int = 300_000
+
+    def buckets(self, producers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows of BUCKETS, of producers as PRODUCERS has them."""
+        for batch in producers:
+            for row in range(batch.num_rows):
+                yield self._buckets_of(_Producer(batch, row))
+
+    def rounds(self, producers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows of ROUNDS: what each round did, where it did anything."""
+        for batch in producers:
+            for row in range(batch.num_rows):
+                yield self._rounds_of(_Producer(batch, row))
+
+    def _buckets_of(self, producer: _Producer) -> pa.RecordBatch:
+        rows: list[tuple[Any, ...]] = []
+        for ruleset in self.rulesets:
+            key = (*producer.key, ruleset)
+            clock = self._clock(producer, ruleset)
+            clock.run(producer.log)
+            rows += ((*key, start, *row_of(found)) for start, found in clock.measures.rows)
+        return _batch(rows, BUCKETS)
+
+    def _rounds_of(self, producer: _Producer) -> pa.RecordBatch:
+        rows: list[tuple[Any, ...]] = []
+        for ruleset in self.rulesets:
+            key = (*producer.key, ruleset)
+            clock = self._clock(producer, ruleset)
+            rounds = Rounds(clock.cache, producer.names)
+            clock.tell = rounds.tell
+            clock.run(producer.log)
+            rows += ((*key, *row) for row in rounds.rows)
+        return _batch(rows, ROUNDS)
+
+    def _clock(self, producer: _Producer, ruleset: str) -> Clock:
+        limits = producer.limits
+        measures = Measures(
+            producer.sizes, self.bucket_ms, limits.max_age_ms, regret_ms=limits.evict_ms
+        )
+        cache = cache_of(producer.switches(ruleset, self.rulesets[ruleset]), limits, measures)
+        clock = Clock(self.span, cache, measures)
+        clock.start(producer.known, producer.failed_at)
+        return clock
+
+
+class _Producer:
+    """One row of PRODUCERS: topics are numbered in the order of their names."""
+
+    def __init__(self, batch: pa.RecordBatch, row: int) -> None:
+        def one(name: str) -> Any:
+            return batch.column(name)[row].as_py()
+
+        def many(name: str) -> pa.Array:
+            return batch.column(name)[row].values
+
+        self.key = (one("cluster_id"), one("producer_id"))
+        self._own = {
+            name: one(name) for name in ("target_factor", "rule_mode", "evict_strict", "pace_ms")
+        }
+        self._ruleset = one("ruleset")
+        self.limits = Limits(
+            one("evict_ms"), one("max_age_ms"), one("retry_backoff_ms"), one("max_idle_ms")
+        )
+        self.failed_at: int | None = one("last_failure_at_ms")
+        names = many("topic_names")
+        # by bytes of UTF-8, as SQL sorts: those of code points are in the same order
+        order = pc.array_sort_indices(names)
+        sorted_names = names.take(order)
+        self.names: list[str] = sorted_names.to_pylist()
+
+        def in_order(name: str) -> list[Any]:
+            found: list[Any] = many(name).take(order).to_pylist()
+            return found
+
+        self.known = [
+            Known(topic, accessed, None if told == NONE else told, demand, _none(noticed))
+            for topic, (accessed, told, demand, noticed) in enumerate(
+                zip(
+                    in_order("last_access_at_ms"),
+                    in_order("last_refresh_at_ms"),
+                    in_order("has_demand"),
+                    in_order("notified_at_ms"),
+                    strict=True,
+                )
+            )
+            if accessed != NONE
+        ]
+        self.sizes = _sizes(
+            pc.binary_length(sorted_names).to_pylist(),
+            in_order("partition_counts"),
+            in_order("replica_counts"),
+            one("broker_count"),
+        )
+        self.log = _log(
+            many("event_at_ms").to_numpy(zero_copy_only=False),
+            pc.index_in(many("events"), pa.array(CODES)).fill_null(NONE).to_numpy(False),
+            pc.index_in(many("event_topics"), sorted_names).fill_null(NONE).to_numpy(False),
+        )
+
+    def switches(self, ruleset: str, switches: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a producer has otherwise it has so under its own rule set."""
+        if ruleset != self._ruleset:
+            return switches
+        own = {name: value for name, value in self._own.items() if value is not None}
+        return {**switches, **own}
+
+
+def _none(value: int) -> int | None:
+    return None if value == NONE else value
+
+
+def _sizes(lengths: list[int], partitions: list[int], replicas: list[int], brokers: int) -> Sizes:
+    refused = [_BYTES_PER_TOPIC + length for length in lengths]
+    return Sizes(
+        asked=[_BYTES_PER_TOPIC_ASKED + length for length in lengths],
+        told=[
+            empty + count * (_BYTES_PER_PARTITION + _BYTES_PER_REPLICA * replicated)
+            for empty, count, replicated in zip(refused, partitions, replicas, strict=True)
+        ],
+        refused=refused,
+        partitions=partitions,
+        answer_overhead=_BYTES_PER_ANSWER + brokers * _BYTES_PER_BROKER,
+    )
+
+
+def _log(at_ms: Any, codes: Any, topics: Any) -> Log:
+    """In order of time; at one instant answers of the log come first, and closing last."""
+    matters = codes != NONE
+    at_ms, codes, topics = at_ms[matters], codes[matters], topics[matters]
+    order = np.lexsort((topics, codes, at_ms))
+    return Log(*(column[order].tolist() for column in (at_ms, codes, topics)))
+
+
+def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
