@@ -34,6 +34,9 @@ class Known:
     last_refresh_at_ms: int | None = None
     has_demand: bool = False
     notified_at_ms: int | None = None
+    idle_since_at_ms: int | None = None
+    """First answer at or after the last access, from which Kafka before 2.5 counts."""
+    is_in_error: bool = False
 
 
 @dataclass(slots=True)
@@ -101,6 +104,8 @@ class Cache(ABC):
     notified: dict[Topic, int] = field(default_factory=dict)
     in_flight: Request | None = None
     failed_at: int = LONG_AGO
+    paced_at: int = LONG_AGO
+    """When topics were last asked for that were not urgent."""
 
     def start(self, known: Iterable[Known]) -> None:
         """Begin with these topics."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from moldau.replays.cache import NEVER, Cache, Known, Round, Topic
@@ -50,17 +50,24 @@ class Clock:
     tell: Told | None = None
     """Is told of rounds that did something, and of answers by which topics are forgotten."""
 
-    def start(self, known: Iterable[Known], failed_at_ms: int | None = None) -> None:
-        """What is known at the begin."""
+    def start(
+        self,
+        known: Sequence[Known],
+        failed_at_ms: int | None = None,
+        paced_at_ms: int | None = None,
+    ) -> None:
+        """What is known at the begin, and when something last failed or was not urgent."""
+        self._failing = {one.topic for one in known if one.is_in_error}
         self.measures.begin(self.span.from_ms, self.cache)
         self.cache.start(known)
         self.measures.began()
         if failed_at_ms is not None:
             self.cache.fail(failed_at_ms)
+        if paced_at_ms is not None:
+            self.cache.paced_at = paced_at_ms
 
     def run(self, log: Log) -> None:
         cache, measures = self.cache, self.measures
-        self._failing: set[Topic] = set()
         self._answer_at = NEVER
         self._next_tick = self.span.from_ms
         self._round_at = self._next_round(self.span.from_ms)

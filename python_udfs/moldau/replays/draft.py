@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from moldau.replays.cache import LONG_AGO, NEVER, Cache, Known, Request, Round, Topic
+from moldau.replays.cache import NEVER, Cache, Known, Request, Round, Topic
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,23 @@ class DraftRules:
     """The target is ten times the topics evicted a second, not a tenth of them."""
     evict_strict: bool = False
     pace_ms: int = 0
-    """Between two requests for topics that are not urgent."""
+    """Between two requests that have topics which are not urgent."""
+    mode: str = "single"
+    """Whether a batch of the rest goes beside what is urgent: single, independent, sequential."""
+
+    def non_urgent(self, target: int, urgent: int, rest: Sequence[Topic]) -> tuple[int, int]:
+        """How many of the rest fill up a request, and how many are a batch of their own."""
+        room = max(target - urgent, 0) if urgent else 0
+        fill = min(room, len(rest))
+        left = {
+            "single": 0 if urgent else len(rest),
+            "independent": len(rest),
+            "sequential": len(rest) - fill,
+        }[self.mode]
+        if left < target:
+            return fill, 0
+        end = target if self.mode == "independent" else room + target
+        return fill, min(end, len(rest)) - fill
 
     def target(self, cached: int, evict_ms: int) -> int:
         """Topics that a request that is not urgent asks for."""
@@ -38,7 +54,6 @@ class DraftCache(Cache):
         self._idle: list[tuple[int, Topic]] = []  # a heap; a clock in it may be behind
         self._timed: set[Topic] = set()  # that have one in it
         self._unused: dict[Topic, tuple[int, int]] = {}  # last access, refreshes since then
-        self.paced_at = LONG_AGO
 
     def start(self, known: Iterable[Known]) -> None:
         super().start(known)
@@ -67,17 +82,19 @@ class DraftCache(Cache):
         self._unused.clear()
 
     def due(self, now: int) -> int:
-        wake = NEVER
+        if self.in_flight is not None:
+            return NEVER
+        wake = max(self._fetch_due(now), self.failed_at + self.limits.retry_backoff_ms)
         if self._idle:
-            wake = self._idle[0][0] + self.limits.evict_ms + self.rules.evict_strict
-        if self.in_flight is None:
-            allowed = self.failed_at + self.limits.retry_backoff_ms
-            wake = min(wake, max(self._fetch_due(now), allowed))
+            forgotten = self._idle[0][0] + self.limits.evict_ms + self.rules.evict_strict
+            wake = min(wake, forgotten)
         return max(wake, now)
 
     def round(self, now: int) -> Round:
+        if self.in_flight is not None:
+            return Round([])
         done = Round(self._evict(now))
-        if self.in_flight is None and now >= self.failed_at + self.limits.retry_backoff_ms:
+        if now >= self.failed_at + self.limits.retry_backoff_ms:
             done.request = self.in_flight = self._chosen(now)
         return done
 
@@ -88,8 +105,6 @@ class DraftCache(Cache):
         is_behind = bool(self.refreshed) and next(reversed(self.refreshed.values())) >= at_ms
         before = len(self.refreshed)
         for topic in sorted(request.topics or ()):
-            if topic not in self.accessed:
-                continue  # forgotten meanwhile
             if self.notified.get(topic, NEVER) <= request.at_ms:
                 del self.notified[topic]
             if topic in failing:
@@ -150,20 +165,20 @@ class DraftCache(Cache):
     def _chosen(self, now: int) -> Request | None:
         target = self.target()
         urgent = self.urgent(now)
-        if urgent:
-            filling = max(target - len(urgent), 0)
-            fill = list(islice(self.non_urgent(now, urgent), filling))
-            causes = dict.fromkeys(("new", "notified", "stale"), 0)
-            for cause in urgent.values():
-                causes[cause] += 1
-            causes["fill"] = len(fill)
-            wanted = frozenset(topic for topic, cause in urgent.items() if cause == "new")
-            chosen = [*urgent, *fill]
-            return Request(now, chosen, len(chosen), causes, wanted)
-        if now < self._batch_due(target):
+        if not urgent and now < self._batch_due(target):
             return None
-        self.paced_at = now
-        return Request(now, list(islice(self.refreshed, target)), target, {"oldest": target})
+        rest: list[Topic] = []
+        if now >= self.paced_at + self.rules.pace_ms:
+            rest = list(islice(self.non_urgent(now, urgent), 2 * target))
+        fill, oldest = self.rules.non_urgent(target, len(urgent), rest)
+        if fill + oldest:
+            self.paced_at = now
+        chosen = [*sorted(urgent), *rest[: fill + oldest]]
+        causes = {"new": 0, "notified": 0, "stale": 0, "fill": fill, "oldest": oldest}
+        for cause in urgent.values():
+            causes[cause] += 1
+        wanted = frozenset(topic for topic, cause in urgent.items() if cause == "new")
+        return Request(now, chosen, len(chosen), causes, wanted)
 
     def _fetch_due(self, now: int) -> int:
         if self.notified or self._wanted():

@@ -43,22 +43,30 @@ class KafkaCache(Cache):
         self._asked_again: dict[Topic, int] = {}  # accessed just after the answer at that instant
         self._given: set[Topic] = set()  # that were cached before the first answer
         self._is_uneven = True  # some topics were refreshed after `full_at`
-        self._started_at = LONG_AGO
+        # clocks that ran at the begin, with the access they are of
+        self._clocks: dict[Topic, tuple[int, int | None]] = {}
         limits = self.limits
         has_max_idle = self.rules.reads_max_idle and limits.max_idle_ms is not None
         idle_ms = limits.max_idle_ms if has_max_idle else limits.evict_ms
         self._idle_ms = (idle_ms or 0) + self.rules.evict_strict
 
     def start(self, known: Iterable[Known]) -> None:
+        known = list(known)
         super().start(known)
         self._uncached = self.accessed.keys() - self.refreshed.keys()
         self._given = set(self.refreshed)
-        self._new = set(self.waiting)
-        self._needs_full = bool(self.notified)
-        for topic, at_ms in self.accessed.items():
-            self._time(topic, at_ms + self._idle_ms)
+        self._new = {one.topic for one in known if one.topic in self.waiting} - {
+            one.topic for one in known if one.is_in_error
+        }
+        self._needs_full = bool(self.notified) or self.waiting.keys() != self._new
+        for one in known:
+            accessed = one.last_access_at_ms
+            is_cached = one.last_refresh_at_ms is not None
+            since = one.idle_since_at_ms if is_cached else accessed
+            self._clocks[one.topic] = (accessed, since)
+            self._time(one.topic, accessed + self._idle_ms)
         # each full answer refreshes all, so the topic that waits longest tells of the last one
-        self.full_at = self._started_at = min(self.refreshed.values(), default=LONG_AGO)
+        self.full_at = min(self.refreshed.values(), default=LONG_AGO)
 
     def want(self, topic: Topic, at_ms: int) -> None:
         self._access(topic, at_ms)
@@ -76,22 +84,29 @@ class KafkaCache(Cache):
     def due(self, now: int) -> int:
         if self.in_flight is not None or not self.accessed:
             return NEVER
-        wanted = self.full_at + self.limits.max_age_ms
         if self._needs_full or self._new:
             wanted = now
+        elif self.refreshed:
+            wanted = self.full_at + self.limits.max_age_ms
+        else:
+            return NEVER
         return max(wanted, self.failed_at + self.limits.retry_backoff_ms, now)
 
     def round(self, now: int) -> Round:
         if self.due(now) > now:
             return Round([])
-        is_stale = self.full_at + self.limits.max_age_ms <= now
+        is_stale = bool(self.refreshed) and self.full_at + self.limits.max_age_ms <= now
         is_full = is_stale or self._needs_full or not self.rules.asks_for_new_alone
         topics = None if is_full else sorted(self._new)
         size = len(self.accessed) if topics is None else len(topics)
         wanted = frozenset(one for one in self.waiting if is_full or one in self._new)
-        notified = sum(one not in wanted for one in self.notified) if is_full else 0
-        causes = {"new": len(wanted), "notified": notified}
-        causes["stale" if is_stale else "fill"] = size - len(wanted) - notified
+        causes = {"new": len(wanted), "notified": 0, "stale": 0, "fill": 0}
+        if is_full:
+            notified = self.notified.keys() - wanted
+            causes["notified"] = len(notified)
+            if is_stale:
+                causes["stale"] = len(self.refreshed) - len(notified & self.refreshed.keys())
+        causes["fill"] = size - sum(causes.values())
         self._added.clear()
         self.in_flight = Request(now, topics, size, causes, wanted)
         return Round([], self.in_flight)
@@ -124,8 +139,8 @@ class KafkaCache(Cache):
                 if (since := self.waiting.pop(topic, None)) is not None:
                     self.watcher.served(at_ms, topic, since)
         self._is_uneven = request.topics is not None
-        if request.topics is None:
-            self.full_at = at_ms
+        if request.topics is None or self.full_at == LONG_AGO:
+            self.full_at = at_ms  # the first answer tells of all that is known
         self._ask_again(at_ms)
         if len(self.refreshed) != before:
             self.watcher.sized(at_ms, len(self.refreshed))
@@ -168,12 +183,16 @@ class KafkaCache(Cache):
 
     def _expires_at(self, topic: Topic, now: int) -> int:
         """When the topic is forgotten, if nobody uses it after now."""
-        since = self.accessed[topic]
-        # of what was used before the replay nobody knows which answer came next
-        if self.rules.idle_from_answer and since > self._started_at:
-            is_later = self._asked_again.get(topic) == since
-            place = (bisect_right if is_later else bisect_left)(self._full_answers, since)
-            since = self._full_answers[place] if place < len(self._full_answers) else now
+        accessed = since = self.accessed[topic]
+        if self.rules.idle_from_answer:
+            of, clock = self._clocks.get(topic, (NEVER, None))
+            if of == accessed and clock is not None:
+                since = clock
+            else:
+                is_later = self._asked_again.get(topic) == accessed
+                place = (bisect_right if is_later else bisect_left)(self._full_answers, accessed)
+                answers = self._full_answers
+                since = answers[place] if place < len(answers) else now
         return since + self._idle_ms
 
     def _forget(self, now: int, request: Request) -> list[Topic]:
@@ -201,6 +220,7 @@ class KafkaCache(Cache):
         accessed = self.accessed.pop(topic)
         first = self.refreshed.pop(topic, None)
         self._asked_again.pop(topic, None)
+        self._clocks.pop(topic, None)
         self._uncached.discard(topic)
         self.notified.pop(topic, None)
         wasted = 0

@@ -19,6 +19,7 @@ def cache_of(switches: Mapping[str, Any], limits: Limits, watcher: Watcher) -> C
             multiplies=switches["target_factor"] == "*10",
             evict_strict=_flag(switches["evict_strict"]),
             pace_ms=int(switches["pace_ms"] or 0),
+            mode=switches["rule_mode"],
         )
         return DraftCache(limits, watcher, rules=draft)
     kafka = KafkaRules(

@@ -19,6 +19,10 @@ from moldau.replays.measures import COLUMNS, Measures, Sizes, row_of
 from moldau.replays.policies import cache_of
 from moldau.replays.rounds import ROUNDS, Rounds
 
+_KNOWN = (
+    "last_access_at_ms", "last_refresh_at_ms", "has_demand", "notified_at_ms", "idle_since_at_ms",
+    "is_in_error",
+)  # fmt: skip
 NONE = -1
 """An instant or number that there is not, in arrays."""
 # Kafka's MetadataResponse v9, its strings in compact form
@@ -40,12 +44,15 @@ PRODUCERS = pa.schema(
         ("max_age_ms", pa.int64()),
         ("retry_backoff_ms", pa.int64()),
         ("last_failure_at_ms", pa.int64()),
+        ("last_non_urgent_at_ms", pa.int64()),
         ("broker_count", pa.int64()),
         ("topic_names", pa.list_(pa.string())),
         ("last_access_at_ms", pa.list_(pa.int64())),
         ("last_refresh_at_ms", pa.list_(pa.int64())),
         ("has_demand", pa.list_(pa.bool_())),
         ("notified_at_ms", pa.list_(pa.int64())),
+        ("idle_since_at_ms", pa.list_(pa.int64())),
+        ("is_in_error", pa.list_(pa.bool_())),
         ("partition_counts", pa.list_(pa.int64())),
         ("replica_counts", pa.list_(pa.int64())),
         ("event_at_ms", pa.list_(pa.int64())),
@@ -109,7 +116,7 @@ class Replay:
         )
         cache = cache_of(producer.switches(ruleset, self.rulesets[ruleset]), limits, measures)
         clock = Clock(self.span, cache, measures)
-        clock.start(producer.known, producer.failed_at)
+        clock.start(producer.known, producer.failed_at, producer.paced_at)
         return clock
 
 
@@ -132,6 +139,7 @@ class _Producer:
             one("evict_ms"), one("max_age_ms"), one("retry_backoff_ms"), one("max_idle_ms")
         )
         self.failed_at: int | None = one("last_failure_at_ms")
+        self.paced_at: int | None = one("last_non_urgent_at_ms")
         names = many("topic_names")
         # by bytes of UTF-8, as SQL sorts: those of code points are in the same order
         order = pc.array_sort_indices(names)
@@ -143,15 +151,9 @@ class _Producer:
             return found
 
         self.known = [
-            Known(topic, accessed, None if told == NONE else told, demand, _none(noticed))
-            for topic, (accessed, told, demand, noticed) in enumerate(
-                zip(
-                    in_order("last_access_at_ms"),
-                    in_order("last_refresh_at_ms"),
-                    in_order("has_demand"),
-                    in_order("notified_at_ms"),
-                    strict=True,
-                )
+            Known(topic, accessed, _none(told), demand, _none(noticed), _none(idle), error)
+            for topic, (accessed, told, demand, noticed, idle, error) in enumerate(
+                zip(*map(in_order, _KNOWN), strict=True)
             )
             if accessed != NONE
         ]

@@ -54,9 +54,11 @@ class Rounds:
         self.rows.append((now, len(self._cache.refreshed), *sizes, *counts, fetched, evicted))
 
     def _sizes(self, now: int, done: Round) -> tuple[int | None, int, int]:
-        """Target, topics in T and in U; Kafka's own producer has no target and no U."""
+        """Target, topics in T and in U: those that a full request asks for beside T."""
         cache = self._cache
         if isinstance(cache, DraftCache):
             urgent = cache.urgent(now)
             return cache.target(), len(urgent), sum(1 for _ in cache.non_urgent(now, urgent))
-        return None, done.request.size if done.request else 0, 0
+        if done.request is None:
+            return None, 0, 0
+        return None, done.request.size - done.request.causes["fill"], done.request.causes["fill"]

@@ -75,10 +75,11 @@ class Naive:
         self.rows = known
         refreshed = [row.refreshed for row in known.values() if row.refreshed is not None]
         self.full_at = min(refreshed, default=None)
-        for row in known.values():
-            row.is_new = row.refreshed is None and row.has_demand
-            self.needs_full |= row.notified is not None
-            if self.full_at is not None and row.accessed <= self.full_at:
+        for name, row in known.items():
+            is_wanted = row.refreshed is None and row.has_demand
+            row.is_new = is_wanted and name not in self.failing
+            self.needs_full |= row.notified is not None or (is_wanted and name in self.failing)
+            if row.refreshed is None:
                 row.idle_since = row.accessed
 
     def happen(self, now: int, event: str, topic: str) -> None:
@@ -156,7 +157,7 @@ class Naive:
             self.evictions.append((now, sorted(topics)))
 
     def round(self, now: int) -> None:
-        if self.is_draft:
+        if self.is_draft and not self.in_flight:
             self._evict(
                 now,
                 [
@@ -203,18 +204,28 @@ class Naive:
         ]
         rest = [t for t in self.cached() if t not in urgent and 2 * age(t) >= self.max_age_ms]
         rest.sort(key=lambda topic: (-age(topic), topic))
-        if urgent:
-            return urgent + rest[: max(target - len(urgent), 0)], False
         pace = int(self.switches["pace_ms"] or 0)
-        waits = pace and self.paced_at is not None and now - self.paced_at < pace
-        if len(rest) < target or waits:
-            return [], False
-        self.paced_at = now
-        return rest[:target], False
+        if pace and self.paced_at is not None and now - self.paced_at < pace:
+            rest = []
+        room = max(target - len(urgent), 0) if urgent else 0
+        left = {
+            "single": [] if urgent else rest,
+            "independent": rest,
+            "sequential": rest[room:],
+        }[self.switches["rule_mode"]]
+        batch = left[:target] if len(left) >= target else []
+        chosen = [topic for topic in rest if topic in rest[:room] or topic in batch]
+        if chosen:
+            self.paced_at = now
+        return urgent + chosen, False
 
     def _kafka_choice(self, now: int) -> tuple[list[str], bool]:
         new = [topic for topic, row in self.rows.items() if row.is_new]
-        is_stale = self.full_at is None or now - self.full_at >= self.max_age_ms
+        is_stale = (
+            bool(self.cached())
+            and self.full_at is not None
+            and now - self.full_at >= self.max_age_ms
+        )
         if not (self.needs_full or is_stale or new):
             return [], False
         alone = self.switches["topics_requested"] == "new_or_all"
@@ -276,8 +287,9 @@ class Naive:
                     row.refreshed, row.unused, self.needs_full = None, 0, True
                 else:
                     self._refresh(now, row)
-        if is_full:
+        if is_full or self.full_at is None:
             self.full_at = now
+        if is_full:
             for row in self.rows.values():
                 row.idle_since = now if row.idle_since is None else row.idle_since
         for topic in sorted({*wanted, *self.rows}):

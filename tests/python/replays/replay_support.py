@@ -24,6 +24,8 @@ class Topic:
     refreshed: int | None = None
     has_demand: bool = False
     notified: int | None = None
+    idle_since: int | None = None
+    is_in_error: bool = False
 
 
 @dataclass
@@ -61,12 +63,15 @@ class Producer:
             "max_age_ms": self.max_age_ms,
             "retry_backoff_ms": self.backoff_ms,
             "last_failure_at_ms": self.failed_at_ms,
+            "last_non_urgent_at_ms": None,
             "broker_count": 3,
             "topic_names": names,
             "last_access_at_ms": [one.accessed for one in known],
             "last_refresh_at_ms": [told(one.refreshed) for one in known],
             "has_demand": [one.has_demand for one in known],
             "notified_at_ms": [told(one.notified) for one in known],
+            "idle_since_at_ms": [told(one.idle_since) for one in known],
+            "is_in_error": [one.is_in_error for one in known],
             "partition_counts": [self.partitions] * len(names),
             "replica_counts": [3] * len(names),
             "event_at_ms": [at_ms for at_ms, _, _ in self.events],

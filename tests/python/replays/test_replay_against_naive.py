@@ -31,12 +31,19 @@ def test_a_round_at_every_tick_does_the_same(ruleset: str, seed: int) -> None:
     tick_ms = chance.choice([1, 7, 100, 1_000])
     round_trip_ms = chance.choice([0, 0, 20, 333])
     producer = random_producer(chance, *span)
+    producer.ruleset = ruleset
+    if ruleset == ALL[0]:
+        mode = chance.choice(["single", "independent", "sequential"])
+        producer.own = {"rule_mode": mode, "evict_strict": chance.choice([False, True])}
     told = replay_of(span[1], tick_ms, [ruleset], begin, round_trip_ms, bucket_ms=500)
     naive = naive_of(producer, ruleset)
     known = {
-        name: Row(one.accessed, one.refreshed, one.notified, *demand(one))
+        name: Row(
+            one.accessed, one.refreshed, one.notified, *demand(one), idle_since=one.idle_since
+        )
         for name, one in producer.topics.items()
     }
+    naive.failing = {name for name, one in producer.topics.items() if one.is_in_error}
     replay(naive, known, list(producer.events), span, tick_ms, round_trip_ms)
 
     found = rounds(told, producer)
@@ -70,7 +77,10 @@ def random_producer(chance: random.Random, from_ms: int, to_ms: int) -> Producer
         accessed = from_ms - chance.choice([0, 500, 2_000, 9_000])
         refreshed = chance.choice([None, from_ms, from_ms - 300, from_ms - chance.randrange(4_000)])
         notified = chance.choice([None, None, None, from_ms - 10])
-        topics[name] = Topic(accessed, refreshed, chance.random() < 0.1, notified)
+        is_in_error = refreshed is None and chance.random() < 0.3
+        idle_since = chance.choice([None, accessed + 100])
+        has_demand = chance.random() < 0.1
+        topics[name] = Topic(accessed, refreshed, has_demand, notified, idle_since, is_in_error)
     return Producer(
         topics=topics,
         events=sorted(set(events)),
@@ -82,8 +92,9 @@ def random_producer(chance: random.Random, from_ms: int, to_ms: int) -> Producer
 
 
 def naive_of(producer: Producer, ruleset: str) -> Naive:
+    own = {name: str(value).lower() for name, value in producer.own.items()}
     return Naive(
-        switches_of("producers")[ruleset],
+        {**switches_of("producers")[ruleset], **own},
         producer.evict_ms,
         producer.max_age_ms,
         producer.backoff_ms,
