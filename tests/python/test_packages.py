@@ -22,6 +22,7 @@ ORDER = [
     "topologies",
     "plugins",
     "settings",
+    "replays",
     "reading",
     "sessions",
     "loading",

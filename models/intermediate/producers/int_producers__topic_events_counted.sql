@@ -12,20 +12,7 @@ topic_events_counted as (
         cluster_id,
         producer_id,
         topic_name,
-        max(at_ms) filter (where event in ('access', 'demand'))
-            as access_at_ms,
-        max(at_ms) filter (where event = 'demand') as demand_at_ms,
-        max(at_ms) filter (
-            where event in ('demand_served', 'demand_abandoned')
-        ) as demand_ended_at_ms,
-        max(at_ms) filter (where event = 'notice') as notice_at_ms,
-        max(at_ms) filter (where event = 'requested') as requested_at_ms,
-        max(at_ms) filter (where event = 'refreshed') as refreshed_at_ms,
-        max(at_ms) filter (where event = 'topic_error') as error_at_ms,
-        min(at_ms) as first_event_at_ms,
-        max(at_ms) as last_event_at_ms,
-        collect_list(at_ms) filter (where event = 'requested') as requests,
-        collect_list(at_ms) filter (where event = 'refreshed') as refreshes
+        {{ topic_event_instants() }}
 
     from events
 

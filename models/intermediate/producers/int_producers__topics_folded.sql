@@ -173,18 +173,10 @@ parts as (
         answered.requested_at_ms,
         answered.refreshed_at_ms,
         answered.error_at_ms,
-        array_max(
-            filter(
-                answered.requests_known,
-                at_ms -> at_ms <= answered.answered_at_ms
-            )
-        ) as answered_request_at_ms,
-        array_min(
-            filter(
-                answered.refreshes_known,
-                at_ms -> at_ms >= answered.access_at_ms
-            )
-        ) as refreshed_after_access_at_ms,
+        {{ metadata_request_answered('answered.requests_known', 'answered.answered_at_ms') }}
+            as answered_request_at_ms,
+        {{ first_answer_after('answered.refreshes_known', 'answered.access_at_ms') }}
+            as refreshed_after_access_at_ms,
         answered.first_event_at_ms,
         answered.last_event_at_ms,
         answered.evicted_at_ms,

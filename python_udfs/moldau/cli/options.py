@@ -17,6 +17,8 @@ from moldau.reading.csv_rows import SAFE_CSV
 from moldau.settings import Settings, load_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_INSTANT = "MS_OR_ISO"
+_INSTANT_FORMS = "Unix milliseconds, or ISO 8601 (UTC without a zone)"
 
 
 def pass_settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,11 +110,23 @@ def clock_option(command: Command) -> Command:
     return _instant_option(command, "The clock of marts")
 
 
+def instant_option(option: str, parameter: str, what: str) -> Callable[[Command], Command]:
+    """Adds an instant that must be given; the command receives it in Unix milliseconds."""
+    return click.option(
+        option,
+        parameter,
+        required=True,
+        metavar=_INSTANT,
+        callback=lambda _context, _option, text: parse_instant(text),
+        help=f"{what}: {_INSTANT_FORMS}.",
+    )
+
+
 def _instant_option(command: Command, what: str) -> Command:
     return click.option(
         "--at",
         "at_ms",
-        metavar="MS_OR_ISO",
+        metavar=_INSTANT,
         callback=lambda _context, _option, text: None if text is None else parse_instant(text),
-        help=f"{what}: Unix milliseconds, or ISO 8601 (UTC without a zone).  [default: now]",
+        help=f"{what}: {_INSTANT_FORMS}.  [default: now]",
     )(command)

@@ -104,6 +104,7 @@ DOMAIN = Domain(
             dies_after={"settle_producer_topics": ("after_clear",)},
         ),
     ),
+    verbs={"replay": "Replay a log of events under every rule set, side by side."},
     files={"producer_topics": _producer_topics, "producer_events": _producer_events},
     remarks=dict.fromkeys(("producer_topics", "producer_events"), "int_producers__loads_remarked"),
     sections={"producers": _producer},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ATTEMPTS = 20
+Mapped = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 _translated = lru_cache(64)(to_duckdb)
 
 
@@ -117,6 +118,19 @@ class DuckDBModels:
         self.make_views([view])
         kept = f"run.kept_{folder.name}"
         self._create(kept, f"select * from intermediate.{view}", "table")
+        return kept
+
+    def map(self, view: str, change: Mapped, schema: pa.Schema, folder: Path) -> str:
+        """Keep what a function over batches makes of the rows of a view; gives the relation."""
+        import pyarrow as pa
+
+        self.make_views([view])
+        with self._batches(f"select * from intermediate.{view}") as batches:
+            changed = pa.Table.from_batches(change(batches), schema)
+        kept = f"run.kept_{folder.name}"
+        self._connection.register("changed", changed)
+        self._create(kept, "select * from changed", "table")
+        self._connection.unregister("changed")
         return kept
 
     def _make_helper(self, node: Node) -> None:

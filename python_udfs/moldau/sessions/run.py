@@ -146,7 +146,7 @@ def recorded_of(run: Run) -> list[Recorded]:
         for domain in domains()
         for recorded in domain.recorded
         if _is_loaded(recorded, run)
-        or run.kind in ("compare", *(kind.name for kind in domain.kinds))
+        or run.kind in ("compare", "replay", *(kind.name for kind in domain.kinds))
     ]
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine.graph import Node, models_tagged
-from moldau.sessions.duckdb_models import DuckDBModels
+from moldau.sessions.duckdb_models import DuckDBModels, Mapped
 from moldau.sessions.spark_models import SparkModels
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from moldau.sessions.run import Run
@@ -72,6 +73,12 @@ class Session:
     def keep(self, view: str, folder: Path) -> str:
         """Keep the rows of a view of the run that is open; gives the relation that reads them."""
         return self.engines.at_hand.keep(view, folder)
+
+    def map(self, view: str, change: Mapped, schema: pa.Schema, folder: Path) -> str:
+        """Keep what a function over batches of Arrow makes of the rows of a view of the run.
+
+        On Spark it is called in each worker. Gives the relation that reads them."""
+        return self.engines.at_hand.map(view, change, schema, folder)
 
     def sql(self, statement: str) -> list[Any]:
         """The rows of a query in Spark SQL."""

@@ -18,7 +18,12 @@ from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
+
+Mapped = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+_ROWS_AT_ONCE, _FEW = "spark.sql.execution.arrow.maxRecordsPerBatch", "64"
+_PARTS = "spark.sql.shuffle.partitions"
 
 
 class SparkModels:
@@ -103,4 +108,22 @@ class SparkModels:
         self.make_views([view])
         path = str(folder / view)
         self.session.table(f"intermediate.{view}").write.parquet(path)
+        return f"parquet.`{path.replace('`', '``')}`"
+
+    def map(self, view: str, change: Mapped, schema: pa.Schema, folder: Path) -> str:
+        """Write what a function over batches makes of the rows of a view; gives the relation.
+
+        Rows are few and long: they go to all tasks, and few of them at once to the function."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        self.make_views([view])
+        path = str(folder / view)
+        at_once, parts = (self.session.conf.get(name) for name in (_ROWS_AT_ONCE, _PARTS))
+        self.session.conf.set(_ROWS_AT_ONCE, _FEW)
+        try:
+            rows = self.session.table(f"intermediate.{view}").repartition(int(parts or 1))
+            changed = rows.mapInArrow(change, from_arrow_schema(schema))
+            changed.write.parquet(path)
+        finally:
+            self.session.conf.set(_ROWS_AT_ONCE, at_once or "")
         return f"parquet.`{path.replace('`', '``')}`"
