@@ -28,7 +28,7 @@ producers as (
 
 ),
 
-settings as (
+effective as (
 
     select * from {{ ref('stg_run__producer_settings') }}
 
@@ -102,11 +102,11 @@ producers_named as (
 
     select
         topics_gathered.*,
-        coalesce(settings.producer_id, 'default') as settings_id
+        coalesce(effective.producer_id, 'default') as settings_id
 
     from topics_gathered
 
-    left join settings using (producer_id)
+    left join effective using (producer_id)
 
 ),
 
@@ -115,15 +115,15 @@ replays_prepared as (
     select
         producers_named.cluster_id,
         producers_named.producer_id,
-        settings.ruleset,
-        settings.target_factor,
-        settings.rule_mode,
-        settings.evict_strict,
-        settings.pace_ms,
-        settings.evict_ms,
-        settings.max_idle_ms,
-        settings.max_age_ms,
-        settings.retry_backoff_ms,
+        effective.ruleset,
+        effective.target_factor,
+        effective.rule_mode,
+        effective.evict_strict,
+        effective.pace_ms,
+        effective.evict_ms,
+        effective.max_idle_ms,
+        effective.max_age_ms,
+        effective.retry_backoff_ms,
         if(
             closings.failed_at_ms > coalesce(closings.closed_at_ms, -1),
             closings.failed_at_ms,
@@ -150,8 +150,8 @@ replays_prepared as (
 
     from producers_named
 
-    inner join settings
-        on producers_named.settings_id = settings.producer_id
+    inner join effective
+        on producers_named.settings_id = effective.producer_id
 
     left join events_gathered
         on
