@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 Topic: TypeAlias = int
 NEVER = 2**63 - 1
@@ -39,6 +39,16 @@ class Known:
     is_in_error: bool = False
 
 
+class Causes(NamedTuple):
+    """Topics of a request for each cause, of several causes the first."""
+
+    new: int = 0
+    notified: int = 0
+    stale: int = 0
+    fill: int = 0
+    oldest: int = 0
+
+
 @dataclass(slots=True)
 class Request:
     """What is asked for at one instant."""
@@ -47,8 +57,7 @@ class Request:
     topics: Sequence[Topic] | None
     """In the order in which they were chosen; None = all that are known."""
     size: int
-    causes: dict[str, int]
-    """Topics for each cause: new, notified, stale, fill, oldest."""
+    causes: Causes
     for_demand: frozenset[Topic] = frozenset()
     """Those that somebody waits for."""
 

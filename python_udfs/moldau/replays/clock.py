@@ -135,7 +135,8 @@ class Clock:
 
     def _act(self, now: int) -> int:
         """The answer, or round, that comes at this instant; gives when the next one does."""
-        self.measures.roll(now)
+        if self.measures.ends_at <= now:
+            self.measures.roll(now)
         if self._answer_at == now:
             self._answer(now)
         else:
@@ -162,8 +163,9 @@ class Clock:
 
     def _next_round(self, now: int) -> int:
         """The first tick at which something may be due."""
-        due = max(self.cache.due(now), self._next_tick)
+        due = self.cache.due(now)
+        if due < self._next_tick:
+            due = self._next_tick
         if due >= self.span.to_ms:
             return NEVER
-        past = (due - self.span.from_ms) % self.span.tick_ms
-        return due + (self.span.tick_ms - past) % self.span.tick_ms
+        return due + (self.span.from_ms - due) % self.span.tick_ms

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from moldau.replays.cache import NEVER, Cache, Known, Request, Round, Topic
+from moldau.replays.cache import NEVER, Cache, Causes, Known, Request, Round, Topic
 
 
 @dataclass(frozen=True)
@@ -125,16 +125,18 @@ class DraftCache(Cache):
         found = dict.fromkeys(self._wanted(), "new")
         for topic in self.notified:
             found.setdefault(topic, "notified")
+        latest = now - self.limits.max_age_ms
         for topic, at_ms in self.refreshed.items():
-            if now - at_ms < self.limits.max_age_ms:
+            if at_ms > latest:
                 break
             found.setdefault(topic, "stale")
         return found
 
     def non_urgent(self, now: int, urgent: Collection[Topic]) -> Iterator[Topic]:
         """U, oldest first."""
+        latest = now - (self.limits.max_age_ms + 1) // 2
         for topic, at_ms in self.refreshed.items():
-            if 2 * (now - at_ms) < self.limits.max_age_ms:
+            if at_ms > latest:
                 return
             if topic not in urgent:
                 yield topic
@@ -174,11 +176,11 @@ class DraftCache(Cache):
         if fill + oldest:
             self.paced_at = now
         chosen = [*sorted(urgent), *rest[: fill + oldest]]
-        causes = {"new": 0, "notified": 0, "stale": 0, "fill": fill, "oldest": oldest}
-        for cause in urgent.values():
-            causes[cause] += 1
-        wanted = frozenset(topic for topic, cause in urgent.items() if cause == "new")
-        return Request(now, chosen, len(chosen), causes, wanted)
+        why = list(urgent.values())
+        wanted = why.count("new")
+        causes = Causes(wanted, why.count("notified"), why.count("stale"), fill, oldest)
+        for_demand = frozenset(list(urgent)[:wanted])  # they come first
+        return Request(now, chosen, len(chosen), causes, for_demand)
 
     def _fetch_due(self, now: int) -> int:
         if self.notified or self._wanted():

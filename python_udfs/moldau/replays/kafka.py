@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from moldau.replays.cache import LONG_AGO, NEVER, Cache, Known, Request, Round, Topic
+from moldau.replays.cache import LONG_AGO, NEVER, Cache, Causes, Known, Request, Round, Topic
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,14 @@ class KafkaCache(Cache):
         topics = None if is_full else sorted(self._new)
         size = len(self.accessed) if topics is None else len(topics)
         wanted = frozenset(one for one in self.waiting if is_full or one in self._new)
-        causes = {"new": len(wanted), "notified": 0, "stale": 0, "fill": 0}
+        notified = stale = 0
         if is_full:
-            notified = self.notified.keys() - wanted
-            causes["notified"] = len(notified)
+            noticed = self.notified.keys() - wanted
+            notified = len(noticed)
             if is_stale:
-                causes["stale"] = len(self.refreshed) - len(notified & self.refreshed.keys())
-        causes["fill"] = size - sum(causes.values())
+                stale = len(self.refreshed) - len(noticed & self.refreshed.keys())
+        fill = size - len(wanted) - notified - stale
+        causes = Causes(len(wanted), notified, stale, fill)
         self._added.clear()
         self.in_flight = Request(now, topics, size, causes, wanted)
         return Round([], self.in_flight)

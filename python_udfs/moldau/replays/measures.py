@@ -146,32 +146,38 @@ class Measures:
         if request.topics is not None:
             asked = sum(sizes.asked[topic] for topic in request.topics)
             told = sum(sizes.told[topic] for topic in request.topics)
+        size, causes = request.size, request.causes
         bucket.requests += 1
-        bucket.topics += request.size
+        bucket.topics += size
         bucket.request_bytes += asked
-        bucket.largest_request = max(bucket.largest_request, request.size)
+        if size > bucket.largest_request:
+            bucket.largest_request = size
         bucket.blocking_fetches += len(request.for_demand)
-        for cause, topics in request.causes.items():
-            name = f"{cause}_topics"
-            setattr(bucket, name, getattr(bucket, name) + topics)
-        self._requests.append(request.size)
+        bucket.new_topics += causes.new
+        bucket.notified_topics += causes.notified
+        bucket.stale_topics += causes.stale
+        bucket.fill_topics += causes.fill
+        bucket.oldest_topics += causes.oldest
+        self._requests.append(size)
         second = request.at_ms // 1000
         if second != self._second:
             self._second, self._second_topics, self._second_bytes = second, 0, 0
-        self._second_topics += request.size
+        self._second_topics += size
         self._second_bytes += told
         if self._second_bytes > bucket.largest_second_bytes:
             bucket.largest_second_bytes = self._second_bytes
             bucket.largest_second_at_ms = second * 1000
-        bucket.largest_second_topics = max(bucket.largest_second_topics, self._second_topics)
+        if self._second_topics > bucket.largest_second_topics:
+            bucket.largest_second_topics = self._second_topics
         return told
 
     def answered(self, request: Request, told: int, failing: Collection[Topic]) -> None:
         """`told`: bytes of its topics; those that are failing have no partitions in an answer."""
         sizes = self.sizes
-        asked = self._cache.accessed if request.topics is None else request.topics
-        refused = sum(sizes.told[one] - sizes.refused[one] for one in failing if one in asked)
-        self._bucket.bytes += told - refused
+        if failing:
+            asked = self._cache.accessed if request.topics is None else request.topics
+            told -= sum(sizes.told[one] - sizes.refused[one] for one in failing if one in asked)
+        self._bucket.bytes += told
         self._bucket.overhead_bytes += sizes.answer_overhead
 
     def failed(self) -> None:
@@ -199,8 +205,10 @@ class Measures:
         bucket = self._bucket
         bucket.refreshes += topics
         bucket.refresh_age_ms += age_ms * topics
-        bucket.refresh_age_ms_max = max(bucket.refresh_age_ms_max, age_ms)
-        bucket.refreshes_over_max_age += topics * (age_ms > self.max_age_ms)
+        if age_ms > bucket.refresh_age_ms_max:
+            bucket.refresh_age_ms_max = age_ms
+        if age_ms > self.max_age_ms:
+            bucket.refreshes_over_max_age += topics
 
     def served(self, at_ms: int, topic: Topic, since_ms: int) -> None:
         bucket = self._bucket

@@ -61,4 +61,5 @@ class Rounds:
             return cache.target(), len(urgent), sum(1 for _ in cache.non_urgent(now, urgent))
         if done.request is None:
             return None, 0, 0
-        return None, done.request.size - done.request.causes["fill"], done.request.causes["fill"]
+        fill = done.request.causes.fill
+        return None, done.request.size - fill, fill
