@@ -171,7 +171,9 @@ class DraftCache(Cache):
             return None
         rest: list[Topic] = []
         if now >= self.paced_at + self.rules.pace_ms:
-            rest = list(islice(self.non_urgent(now, urgent), 2 * target))
+            is_filled = urgent and self.rules.mode == "single"
+            enough = max(target - len(urgent), 0) if is_filled else 2 * target
+            rest = list(islice(self.non_urgent(now, urgent), enough))
         fill, oldest = self.rules.non_urgent(target, len(urgent), rest)
         if fill + oldest:
             self.paced_at = now
@@ -183,7 +185,7 @@ class DraftCache(Cache):
         return Request(now, chosen, len(chosen), causes, for_demand)
 
     def _fetch_due(self, now: int) -> int:
-        if self.notified or self._wanted():
+        if self.notified or self.waiting or (self.held and self._wanted()):
             return now
         if not self.refreshed:
             return NEVER

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from moldau.engine.dbt import DbtError
 from moldau.engine.duckdb_sql import ANSWERS, MACROS, to_duckdb
 from moldau.engine.graph import Node, helpers_under, models, tables_of
 from moldau.engine.literals import rows_sql
+from moldau.engine.processes import Mapped, in_processes
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ATTEMPTS = 20
-Mapped = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 _translated = lru_cache(64)(to_duckdb)
 
 
@@ -125,8 +125,8 @@ class DuckDBModels:
         import pyarrow as pa
 
         self.make_views([view])
-        with self._batches(f"select * from intermediate.{view}") as batches:
-            changed = pa.Table.from_batches(change(batches), schema)
+        rows = self._arrow(f"select * from intermediate.{view}")
+        changed = pa.Table.from_batches(in_processes(change, rows), schema)
         kept = f"run.kept_{folder.name}"
         self._connection.register("changed", changed)
         self._create(kept, "select * from changed", "table")

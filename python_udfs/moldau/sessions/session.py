@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.engine.graph import Node, models_tagged
-from moldau.sessions.duckdb_models import DuckDBModels, Mapped
+from moldau.engine.processes import Mapped
+from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.spark_models import SparkModels
 from moldau.settings import Settings
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from moldau.engine.dbt import dbt
 from moldau.engine.graph import helpers_under, tables_of
 from moldau.engine.literals import rows_sql
+from moldau.engine.processes import Mapped
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import register_call_plugin
 from moldau.warehouse.catalog import register
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-Mapped = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 _ROWS_AT_ONCE, _FEW = "spark.sql.execution.arrow.maxRecordsPerBatch", "64"
 _PARTS = "spark.sql.shuffle.partitions"
 
