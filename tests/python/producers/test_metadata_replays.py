@@ -168,6 +168,24 @@ def test_what_was_before_the_replay_is_what_it_begins_with(session: Session) -> 
     assert (bucket["misses"], bucket["blocking_fetches"]) == (1, 2)
 
 
+def test_a_replay_of_what_comes_begins_with_the_state_as_it_is(session: Session) -> None:
+    """What is known at an instant past all events is what loads have folded."""
+    cluster = "replays of what comes"
+    begin_log(session, cluster)
+    later = NOW_MS + HOUR
+    replayed(session, cluster, Span(later, later + 1, 1), rulesets=("paced",))
+    columns = (
+        "producer_id, topic_name, last_access_at_ms, last_refresh_at_ms, has_demand, "
+        "notified_at_ms, idle_since_at_ms, is_in_error"
+    )
+    begun, state = (
+        sorted(map(str, session.sql(f"select {columns} from {of} where cluster_id = '{cluster}'")))
+        for of in ("intermediate.int_producers__replay_topics_begun", "state.producer_topics")
+    )
+    assert begun == state
+    assert len(state) > 100
+
+
 def test_a_replay_replaces_that_of_its_cluster_alone(session: Session) -> None:
     first, second = "replays once", "replays twice"
     for cluster in (first, second):
