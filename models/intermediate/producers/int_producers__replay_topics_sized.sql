@@ -77,7 +77,7 @@ partitions as (
 
 ),
 
-replay_topics_sized as (
+counted as (
 
     select
         topics.cluster_id,
@@ -95,7 +95,8 @@ replay_topics_sized as (
         ) as partition_count,
         cast(
             if(partitions.has_followers, partitions.replica_count, 3) as bigint
-        ) as replica_count
+        ) as replica_count,
+        octet_length(encode(topics.topic_name, 'UTF-8')) as name_bytes
 
     from topics
 
@@ -111,6 +112,31 @@ replay_topics_sized as (
         on
             topics.cluster_id = partitions.cluster_id
             and topics.topic_name = partitions.topic_name
+
+),
+
+replay_topics_sized as (
+
+    select
+        cluster_id,
+        producer_id,
+        topic_name,
+        last_access_at_ms,
+        last_refresh_at_ms,
+        has_demand,
+        notified_at_ms,
+        idle_since_at_ms,
+        is_in_error,
+        partition_count,
+        cast(2 + name_bytes as bigint) as asked_bytes,
+        cast(
+            {{ metadata_bytes('topic_name', 'partition_count', 'replica_count') }}
+            as bigint
+        ) as told_bytes,
+        cast({{ metadata_bytes('topic_name', '0', '0') }} as bigint)
+            as refused_bytes
+
+    from counted
 
 )
 

@@ -59,7 +59,9 @@ topics_gathered as (
         collect_list(coalesce(idle_since_at_ms, -1)) as idle_since_at_ms,
         collect_list(is_in_error) as is_in_error,
         collect_list(partition_count) as partition_counts,
-        collect_list(replica_count) as replica_counts
+        collect_list(asked_bytes) as asked_bytes,
+        collect_list(told_bytes) as told_bytes,
+        collect_list(refused_bytes) as refused_bytes
 
     from topics
 
@@ -134,7 +136,9 @@ replays_prepared as (
             producers.last_non_urgent_at_ms,
             null
         ) as last_non_urgent_at_ms,
-        cast(coalesce(brokers.broker_count, 3) as bigint) as broker_count,
+        {# its header, and brokers with names of 20 letters #}
+        cast(38 + coalesce(brokers.broker_count, 3) * 31 as bigint)
+            as overhead_bytes,
         producers_named.topic_names,
         producers_named.last_access_at_ms,
         producers_named.last_refresh_at_ms,
@@ -143,7 +147,9 @@ replays_prepared as (
         producers_named.idle_since_at_ms,
         producers_named.is_in_error,
         producers_named.partition_counts,
-        producers_named.replica_counts,
+        producers_named.asked_bytes,
+        producers_named.told_bytes,
+        producers_named.refused_bytes,
         coalesce(events_gathered.event_at_ms, array()) as event_at_ms,
         coalesce(events_gathered.events, array()) as events,
         coalesce(events_gathered.event_topics, array()) as event_topics

@@ -25,10 +25,6 @@ _KNOWN = (
 )  # fmt: skip
 NONE = -1
 """An instant or number that there is not, in arrays."""
-# Kafka's MetadataResponse v9, its strings in compact form
-_BYTES_PER_TOPIC, _BYTES_PER_PARTITION, _BYTES_PER_REPLICA = 10, 18, 8
-_BYTES_PER_TOPIC_ASKED = 2
-_BYTES_PER_ANSWER, _BYTES_PER_BROKER = 38, 31  # of a host with a name of 20 letters
 
 PRODUCERS = pa.schema(
     [
@@ -45,7 +41,7 @@ PRODUCERS = pa.schema(
         ("retry_backoff_ms", pa.int64()),
         ("last_failure_at_ms", pa.int64()),
         ("last_non_urgent_at_ms", pa.int64()),
-        ("broker_count", pa.int64()),
+        ("overhead_bytes", pa.int64()),
         ("topic_names", pa.list_(pa.string())),
         ("last_access_at_ms", pa.list_(pa.int64())),
         ("last_refresh_at_ms", pa.list_(pa.int64())),
@@ -54,7 +50,9 @@ PRODUCERS = pa.schema(
         ("idle_since_at_ms", pa.list_(pa.int64())),
         ("is_in_error", pa.list_(pa.bool_())),
         ("partition_counts", pa.list_(pa.int64())),
-        ("replica_counts", pa.list_(pa.int64())),
+        ("asked_bytes", pa.list_(pa.int64())),
+        ("told_bytes", pa.list_(pa.int64())),
+        ("refused_bytes", pa.list_(pa.int64())),
         ("event_at_ms", pa.list_(pa.int64())),
         ("events", pa.list_(pa.string())),
         ("event_topics", pa.list_(pa.string())),
@@ -157,11 +155,12 @@ class _Producer:
             )
             if accessed != NONE
         ]
-        self.sizes = _sizes(
-            pc.binary_length(sorted_names).to_pylist(),
-            in_order("partition_counts"),
-            in_order("replica_counts"),
-            one("broker_count"),
+        self.sizes = Sizes(
+            asked=in_order("asked_bytes"),
+            told=in_order("told_bytes"),
+            refused=in_order("refused_bytes"),
+            partitions=in_order("partition_counts"),
+            answer_overhead=one("overhead_bytes"),
         )
         self.log = _log(
             many("event_at_ms").to_numpy(zero_copy_only=False),
@@ -179,20 +178,6 @@ class _Producer:
 
 def _none(value: int) -> int | None:
     return None if value == NONE else value
-
-
-def _sizes(lengths: list[int], partitions: list[int], replicas: list[int], brokers: int) -> Sizes:
-    refused = [_BYTES_PER_TOPIC + length for length in lengths]
-    return Sizes(
-        asked=[_BYTES_PER_TOPIC_ASKED + length for length in lengths],
-        told=[
-            empty + count * (_BYTES_PER_PARTITION + _BYTES_PER_REPLICA * replicated)
-            for empty, count, replicated in zip(refused, partitions, replicas, strict=True)
-        ],
-        refused=refused,
-        partitions=partitions,
-        answer_overhead=_BYTES_PER_ANSWER + brokers * _BYTES_PER_BROKER,
-    )
 
 
 def _log(at_ms: Any, codes: Any, topics: Any) -> Log:
