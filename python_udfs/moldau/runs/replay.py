@@ -11,7 +11,8 @@ from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.replays.clock import Span
-from moldau.replays.replay import BUCKETS, ROUNDS, Replay
+from moldau.replays.replay import BUCKETS, Replay
+from moldau.replays.rounds import ROUNDS
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
 from moldau.sessions.run import Run, close_run, next_run_id, open_run
