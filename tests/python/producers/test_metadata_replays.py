@@ -86,6 +86,24 @@ def random_state(chance: random.Random, rules: Rules) -> Producer:
     return replace(state, topics=topics, in_flight_since=None, closed_at=None)
 
 
+def test_a_partial_answer_forgets_nothing_that_it_has_nothing_of(session: Session) -> None:
+    """Kafka 2.5 looks at idle clocks of cached topics, and of those in the answer."""
+    topics = {
+        "cached": Topic(NOW_MS - 400_000, NOW_MS - 1_000),
+        "failed": Topic(NOW_MS - 400_000),
+        "new": Topic(NOW_MS, has_demand=True),
+    }
+    rules = Rules("kafka_2_5", requests="new_or_all")
+    ours = with_producers(session, {"partly": rules})
+    cluster = "replays of a partial answer"
+    decided = decide_rounds(ours, cluster, {"partly": Producer(topics)}, NOW_MS)["partly"]
+    assert (decided.fetched, decided.evicted) == (["new"], {"cached"})
+    span = Span(NOW_MS, NOW_MS + 1, 1)
+    replayed(ours, cluster, span, rulesets=("kafka_2_5",), keeps_rounds=True)
+    [row] = rows_of(ours, "marts.metadata_replay_rounds", cluster)
+    assert (row["fetched_topic_names"], row["evicted_topic_names"]) == (["new"], ["cached"])
+
+
 def test_rounds_buckets_and_totals_agree(session: Session) -> None:
     cluster = "replays here"
     begin_log(session, cluster)
