@@ -51,6 +51,8 @@ class DraftCache(Cache):
 
     def __post_init__(self) -> None:
         self.refreshed: OrderedDict[Topic, int] = OrderedDict()
+        self._idle_ms = self.limits.evict_ms + self.rules.evict_strict
+        self._half_ms = (self.limits.max_age_ms + 1) // 2
         self._idle: list[tuple[int, Topic]] = []  # a heap; a clock in it may be behind
         self._timed: set[Topic] = set()  # that have one in it
         self._unused: dict[Topic, tuple[int, int]] = {}  # last access, refreshes since then
@@ -84,11 +86,15 @@ class DraftCache(Cache):
     def due(self, now: int) -> int:
         if self.in_flight is not None:
             return NEVER
-        wake = max(self._fetch_due(now), self.failed_at + self.limits.retry_backoff_ms)
+        wake = self._fetch_due(now)
+        allowed = self.failed_at + self.limits.retry_backoff_ms
+        if allowed > wake:
+            wake = allowed
         if self._idle:
-            forgotten = self._idle[0][0] + self.limits.evict_ms + self.rules.evict_strict
-            wake = min(wake, forgotten)
-        return max(wake, now)
+            forgotten = self._idle[0][0] + self._idle_ms
+            if forgotten < wake:
+                wake = forgotten
+        return wake if wake > now else now
 
     def round(self, now: int) -> Round:
         if self.in_flight is not None:
@@ -134,7 +140,7 @@ class DraftCache(Cache):
 
     def non_urgent(self, now: int, urgent: Collection[Topic]) -> Iterator[Topic]:
         """U, oldest first."""
-        latest = now - (self.limits.max_age_ms + 1) // 2
+        latest = now - self._half_ms
         for topic, at_ms in self.refreshed.items():
             if at_ms > latest:
                 return
@@ -197,13 +203,12 @@ class DraftCache(Cache):
         ages = self.refreshed.values()
         if len(ages) < target:
             return NEVER
-        half = (self.limits.max_age_ms + 1) // 2
-        due = next(islice(ages, target - 1, None)) + half
+        due = next(islice(ages, target - 1, None)) + self._half_ms
         return max(due, self.paced_at + self.rules.pace_ms)
 
     def _evict(self, now: int) -> list[Topic]:
         evicted = []
-        latest = now - self.limits.evict_ms - self.rules.evict_strict
+        latest = now - self._idle_ms
         while self._idle and self._idle[0][0] <= latest:
             _, topic = heapq.heappop(self._idle)
             self._timed.discard(topic)
