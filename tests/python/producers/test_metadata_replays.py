@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from dataclasses import replace
@@ -22,11 +23,13 @@ from spark_support import in_spark
 
 from moldau.cli import run as run_command
 from moldau.errors import MoldauError
+from moldau.project import ROOT
 from moldau.reading.query import query
 from moldau.replays.clock import Span
 from moldau.runs.replay import Asked, replay_metadata
 from moldau.sessions.run import Run
 from moldau.sessions.session import Session
+from moldau.settings import load_settings
 
 NOW_MS = 1_750_000_000_000
 HOUR = 3_600_000
@@ -251,6 +254,38 @@ def test_a_producers_own_switches_hold_under_its_own_rule_set(session: Session) 
         for row in rows_of(ours, "marts.metadata_replay_rounds", cluster)
     }
     assert found["kip_526_draft"] == found["kip_526_revised"] == 100
+
+
+def test_a_replay_of_a_real_log_asks_for_what_the_client_asked(session: Session) -> None:
+    """The sample: a client of Kafka 4.4 and a broker's request log. Requests of the log are not
+    looked at, and each comes again: the same topics, in the same order, when it came."""
+    cluster, sample = "replays of a real log", ROOT / "samples" / "producers"
+    log = [json.loads(line) for line in (sample / "producer_events.jsonl").open()]
+    asked: dict[tuple[str, int], set[str]] = {}
+    for event in log:
+        if event["event"] == "requested":
+            request = asked.setdefault((event["producer_id"], event["at_ms"]), set())
+            request.add(event["topic"])
+    settings = load_settings(sample / "moldau.yml", session.warehouse)
+    ours = dataclasses.replace(session, settings=settings)
+    load_lines(ours, cluster, "producer_events", log)
+    begin = min(event["at_ms"] for event in log)
+    span = Span(begin, max(event["at_ms"] for event in log) + 1_000, 1, 15)
+    replayed(ours, cluster, span, rulesets=("kafka_2_5",), keeps_rounds=True)
+    rounds = rows_of(ours, "marts.metadata_replay_rounds", cluster)
+    for producer in ("checkout", "reports"):
+        right = [
+            (at, sorted(topics)) for (of, at), topics in sorted(asked.items()) if of == producer
+        ]
+        found = [
+            (row["round_at_ms"], sorted(row["fetched_topic_names"]))
+            for row in rounds
+            if row["producer_id"] == producer and row["fetched_topics"]
+        ]
+        assert [topics for _, topics in found] == [topics for _, topics in right]
+        for (replayed_at, _), (really_at, _) in zip(found, right, strict=True):
+            assert abs(replayed_at - really_at) < 150, producer
+    assert len(asked) == 35
 
 
 def test_a_rule_set_that_there_is_not_is_refused(session: Session) -> None:
