@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from replay_support import Event, Producer, Topic, buckets, replay_of, rounds, total
+from replay_support import ALL, Event, Producer, Topic, buckets, replay_of, rounds, total
+
+from moldau.replays.draft import DraftCache
+from moldau.replays.kafka import KafkaCache
 
 DRAFT = "kip_526_draft"
 TWENTY = [f"a{index:03d}" for index in range(20)]
@@ -70,6 +73,27 @@ def test_a_tick_that_comes_late_does_it_late() -> None:
     producer = Producer(fetched_at_0(TWENTY), active(TWENTY, 200_000))
     assert told(producer, 200_000, 70_000) == []
     assert told(producer, 400_000, 70_000)[0] == (210_000, 0, 20, 0, 20)
+
+
+@pytest.mark.parametrize("ruleset", ALL)
+def test_ticks_at_which_nothing_is_due_cost_nothing(
+    ruleset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour of milliseconds: there are rounds where something may be due, and no others."""
+    gone_through = []
+    for cache in (DraftCache, KafkaCache):
+        plain = cache.round
+
+        def counting(self: Any, now: int, plain: Any = plain) -> Any:
+            gone_through.append(now)
+            return plain(self, now)
+
+        monkeypatch.setattr(cache, "round", counting)
+    producer = Producer(fetched_at_0(TWENTY), active(TWENTY, 3_600_000))
+    rows = buckets(replay_of(3_600_000, 1, [ruleset]), producer)
+    asked = total(rows, ruleset, "requests")
+    # and those at which an idle clock was looked at that a use had moved
+    assert asked <= len(gone_through) <= asked + 20 * 12 + 1
 
 
 def test_an_answer_leaves_a_notice_that_came_after_its_request() -> None:
