@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE, _FEW = "spark.sql.execution.arrow.maxRecordsPerBatch", "64"
 _PARTS = "spark.sql.shuffle.partitions"
+_LEAST_TASKS = 16  # the partitions of a small table are too few where each row is work
 
 
 class SparkModels:
@@ -121,7 +122,8 @@ class SparkModels:
         at_once, parts = (self.session.conf.get(name) for name in (_ROWS_AT_ONCE, _PARTS))
         self.session.conf.set(_ROWS_AT_ONCE, _FEW)
         try:
-            rows = self.session.table(f"intermediate.{view}").repartition(int(parts or 1))
+            tasks = max(int(parts or 1), _LEAST_TASKS)
+            rows = self.session.table(f"intermediate.{view}").repartition(tasks)
             changed = rows.mapInArrow(change, from_arrow_schema(schema))
             changed.write.parquet(path)
         finally:
