@@ -17,7 +17,10 @@ from typing import Any
 
 LINE = re.compile(r"\[([-\d]+ [:\d]+,\d{3})\] \w+ Completed request:(\{.*\}) \(kafka\.request")
 # errors after which a producer asks for the topic again: its metadata is no longer right
-NOTICES = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "FENCED_LEADER_EPOCH"}
+NOTICES = {
+    3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "FENCED_LEADER_EPOCH",
+    100: "UNKNOWN_TOPIC_ID",
+}  # fmt: skip
 
 
 def requests(lines: Iterable[str]) -> Iterator[tuple[int, int, str, dict[str, Any]]]:

@@ -10,6 +10,7 @@ import click
 
 from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
 from moldau.cli.demo_mirrors import FLOWS, tell_of_mirrors
+from moldau.cli.demo_producers import PRODUCERS, tell_of_producers
 from moldau.cli.demo_registry import Registry, running_registry
 from moldau.cli.demo_requests import tell_of_requests
 from moldau.cli.failures import works_on
@@ -38,8 +39,9 @@ def demo(warehouse: Path) -> None:
 
     Then moldau is in charge of the same groups: it deletes descriptions from a small HTTP service,
     one delete fails and is retried, and the sweep removes offsets and groups. It answers what
-    clients ask of the coordinator. Last, two clusters with a real MirrorMaker 2 between them, which
-    is restarted: where would groups go on in the other one?
+    clients ask of the coordinator. Two clusters have a real MirrorMaker 2 between them, which is
+    restarted: where would groups go on in the other one? Last, two producers, and what they would
+    ask a broker for by other rules.
 
     \b
     Example:
@@ -52,7 +54,7 @@ def demo(warehouse: Path) -> None:
         (warehouse / "_moldau").mkdir(parents=True)
         (warehouse / MARKER).touch()
         config = warehouse / "moldau.yml"
-        config.write_text(settings_text(registry) + FLOWS)
+        config.write_text(settings_text(registry) + FLOWS + PRODUCERS)
         _tell_story(load_settings(config, warehouse), registry)
 
 
@@ -113,6 +115,7 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         tell_of_being_in_charge(session, registry, AT_MS + MINUTE_MS)
         tell_of_requests(session, registry, AT_MS + 5 * MINUTE_MS)
         tell_of_mirrors(session)
+        tell_of_producers(session)
     tell(
         "\nAll of it is in Delta tables under "
         f"{warehouse}. Look around (no Spark, about a second):\n"

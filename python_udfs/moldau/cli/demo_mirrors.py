@@ -1,4 +1,4 @@
-"""The last part of the demo: a second cluster, and where groups would go on there."""
+"""A part of the demo: a second cluster, and where groups would go on there."""
 
 from __future__ import annotations
 

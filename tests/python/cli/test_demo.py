@@ -86,3 +86,23 @@ def test_groups_go_on_in_the_other_cluster(story: str, warehouse: Path) -> None:
 def test_the_predictions_are_what_the_broker_did(story: str) -> None:
     lines = [line.split() for line in story.splitlines()]
     assert ["c-vanish-off", "eligible", "defer", "removed"] in [line[:4] for line in lines]
+
+
+def test_a_replay_asks_for_what_the_real_producers_asked_for(story: str, warehouse: Path) -> None:
+    """By Kafka's rules; those of before make larger requests, the paced ones fewer."""
+    asked = {
+        ruleset: (requests, topics)
+        for ruleset, requests, topics in rows(
+            warehouse, "select ruleset, requests, topics from marts.metadata_replay_totals"
+        )
+    }
+    recorded = (
+        "select count(distinct (producer_id, at_ms)), count(*) from raw.producer_events "
+        "where event = 'requested'"
+    )
+    assert rows(warehouse, recorded) == [asked["kafka_2_5"]] == [(35, 55)]
+    topics = {ruleset: count for ruleset, (_, count) in asked.items()}
+    assert topics["paced"] < topics["kafka_2_5"] < topics["kip_526_draft"] < topics["before_2_5"]
+    assert "as recorded (Kafka 4.4)" in story
+    evicted = "select count(*) from decisions.metadata_topics where decision = 'evict'"
+    assert rows(warehouse, evicted) == [(6,)]
