@@ -37,13 +37,13 @@ def metadata_in_words(found: MetadataExplanation) -> Iterator[str]:
 
 def _seen(found: MetadataExplanation) -> str:
     age = found.refresh_age_ms
-    told = ["nothing is cached" if age is None else f"refreshed {_ms(age)} before"]
+    told = ["nothing is cached" if age is None else f"refreshed {_before(age)}"]
     known = found.known
     if known is None:
         told.append("the topic is forgotten by now")
     elif not found.is_over:
         idle = int(found.decision["decided_at_ms"]) - int(known["last_access_at_ms"])
-        told.append(f"accessed {_ms(idle)} before")
+        told.append(f"accessed {_before(idle)}")
         told += ["somebody waits"] if known["has_demand"] else []
         if known["notified_at_ms"] is not None:
             told.append(f"told at {format_instant(known['notified_at_ms'])} that it is not right")
@@ -105,5 +105,6 @@ def _topics(count: int) -> str:
     return f"{count} topic" if count == 1 else f"{count} topics"
 
 
-def _ms(duration: int) -> str:
-    return f"{duration} ms"
+def _before(age_ms: int) -> str:
+    """A clock may be ahead, and what is asked about the past."""
+    return f"{age_ms} ms before" if age_ms >= 0 else f"{-age_ms} ms after the instant decided for"

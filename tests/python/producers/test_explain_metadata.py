@@ -33,7 +33,9 @@ def decided(session: Session) -> Session:
     ours = with_producers(session, {})
     held = Producer({"x": Topic(NOW_MS, None, True)}, failed_at=NOW_MS - 40)
     few = Producer({f"a{n}": Topic(NOW_MS, NOW_MS - 200_000) for n in range(3)})
-    decide_rounds(ours, CLUSTER, {ID: Producer(TOPICS), "held": held, "few": few}, NOW_MS)
+    ahead = Producer({"y": Topic(NOW_MS + 50, NOW_MS - 10)})
+    producers = {ID: Producer(TOPICS), "held": held, "few": few, "ahead": ahead}
+    decide_rounds(ours, CLUSTER, producers, NOW_MS)
     return ours
 
 
@@ -68,6 +70,9 @@ def words(session: Session, text: str) -> list[str]:
         ]),
         ("metadata check out told", [
             "fetch (NOTIFIED, T2, urgent)", "told at 2026-02-02T02:39:59",
+        ]),
+        ("metadata ahead y", [
+            "refreshed 10 ms before, accessed 50 ms after the instant decided for",
         ]),
         ("metadata held x", [
             "keep (BACKING_OFF): The topic is due, but the last request failed less than",
