@@ -31,6 +31,7 @@ HOUR_MS = 3_600_000
 CUT_MS = 1_795_247_782_363  # 2026-11-21T07:56:22.363Z, where the sample of `west` is cut
 TIERED_MS = 1_795_247_998_738
 RESTARTED_MS = 1_795_248_329_613
+WROTE_MS = 1_795_770_834_000
 SYNCS, CHECKPOINTS = "mm2-offset-syncs.B.internal", "A.checkpoints.internal"
 RECORDS = "__consumer_offsets.jsonl"
 # instants and ids that no rule decides on: every run has its own
@@ -50,13 +51,15 @@ def settings_text(folder: Path) -> str:
             f"  watched-{engine}: {{offsets.retention.minutes: 1}}\n"
             f"  charged-{engine}: {charged}, offsets.retention.minutes: 1}}\n"
             f"  asked-{engine}: {charged}}}\n"
+            f"  wrote-{engine}: {{authority: moldau}}\n"
         )
         for ruleset in ("full_history", "sparse_reads_checkpoints", "sparse_restart_forgets"):
             flows += (
                 f"  {ruleset}-{engine}: {{source: A-{engine}, target: B-{engine}, "
                 f'ruleset: {ruleset}, topics: "orders.*"}}\n'
             )
-    return f"clusters:\n{clusters}flows:\n{flows}"
+    producers = "  default: {metadata.evict.ms: 8000, metadata.max.age.ms: 10000}\n"
+    return f"clusters:\n{clusters}flows:\n{flows}producers:\n{producers}"
 
 
 @dataclass
@@ -117,6 +120,8 @@ def tell(session: Session, engine: str, folder: Path) -> Told:
         bring("tiered", kind, f"tiers/{kind}.jsonl")
     bring("tiered", "records", "tiers/__remote_log_metadata.jsonl")
     run("tiers", TIERED_MS, "tiered")
+    bring("wrote", "producer_events", "producers/producer_events.jsonl")
+    run("metadata", WROTE_MS, "wrote")
     parts = ("", ".later")
     of_a = [f"A.{name}{part}" for name in ("__consumer_offsets", SYNCS) for part in parts]
     of_b = [f"B.{name}{part}" for name in ("__consumer_offsets", CHECKPOINTS) for part in parts]
@@ -187,4 +192,5 @@ def test_the_story_fills_the_tables_of_every_domain(
         "decisions.delete_candidates", "decisions.offset_translations",
         "decisions.target_offset_writes", "history.plugin_calls", "history.tombstones",
         "history.epoch_clears", "state.checkpoints", "state.tier_lag", "state.offset_syncs",
+        "decisions.metadata_rounds", "decisions.metadata_topics", "state.producer_topics",
     } <= filled  # fmt: skip
