@@ -35,7 +35,9 @@ def logged(session: Session) -> Session:
     settings = load_settings(FOLDER / "moldau.yml", session.warehouse)
     ours = Session(settings, session.warehouse, session.engines)
     told = load(ours, [EVENTS], "producers logged", "producer_events")
-    assert (told.refused, told.notes) == ([], [])
+    assert told.refused == []
+    # other tests have the same producers in clusters of their own
+    assert all("have the name of one of another cluster" in note for note in told.notes)
     return ours
 
 
