@@ -33,8 +33,8 @@ def decided(session: Session) -> Session:
     ours = with_producers(session, {})
     held = Producer({"x": Topic(NOW_MS, None, True)}, failed_at=NOW_MS - 40)
     few = Producer({f"a{n}": Topic(NOW_MS, NOW_MS - 200_000) for n in range(3)})
-    ahead = Producer({"y": Topic(NOW_MS + 50, NOW_MS - 10)})
-    producers = {ID: Producer(TOPICS), "held": held, "few": few, "ahead": ahead}
+    skewed = Producer({"y": Topic(NOW_MS + 50, NOW_MS - 10)})
+    producers = {ID: Producer(TOPICS), "held": held, "few": few, "skewed": skewed}
     decide_rounds(ours, CLUSTER, producers, NOW_MS)
     return ours
 
@@ -71,7 +71,7 @@ def words(session: Session, text: str) -> list[str]:
         ("metadata check out told", [
             "fetch (NOTIFIED, T2, urgent)", "told at 2026-02-02T02:39:59",
         ]),
-        ("metadata ahead y", [
+        ("metadata skewed y", [
             "refreshed 10 ms before, accessed 50 ms after the instant decided for",
         ]),
         ("metadata held x", [
