@@ -16,8 +16,7 @@ from moldau.cli.demo_requests import tell_of_requests
 from moldau.cli.failures import works_on
 from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
-from moldau.cli.say import say
-from moldau.cli.story import ask, heading, show, tell
+from moldau.cli.story import ask, explain, heading, show, tell
 from moldau.errors import MoldauError
 from moldau.project import SAMPLES
 from moldau.settings import Settings, load_settings
@@ -104,7 +103,7 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
             "where cluster_id = 'west' order by expires_at, group_id",
         )
         heading("Why does c-txn-off stay?", "moldau explain c-txn-off")
-        _explain(warehouse, "c-txn-off")
+        explain(warehouse, "c-txn-off", "west")
         before = _preview(warehouse)
         load(session, [west / "__consumer_offsets.later.jsonl"], "west", "records")
         heading(
@@ -132,14 +131,6 @@ def _make_room(warehouse: Path) -> None:
         shutil.rmtree(warehouse)
     elif warehouse.exists() and any(warehouse.iterdir()):
         raise MoldauError(f"{warehouse} is there and is not a demo: name another --warehouse")
-
-
-def _explain(warehouse: Path, subject: str) -> None:
-    from moldau.reading.explain import explain_subject
-    from moldau.reading.explain_words import in_words
-
-    for line in in_words(explain_subject(warehouse, subject, "west")):
-        say(f"  {line}")
 
 
 def _preview(warehouse: Path) -> list[tuple[Any, ...]]:

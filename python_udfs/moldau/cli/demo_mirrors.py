@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.cli.story import heading, show, tell
+from moldau.cli.story import explain, heading, show, tell
 from moldau.instants import format_instant
 from moldau.project import SAMPLES
 
@@ -72,7 +71,7 @@ def tell_of_mirrors(session: Session) -> None:
         "\nMirrorMaker keeps 64 syncs of a partition: a group far behind reads nearly all of it\n"
         "again. moldau keeps every sync, and says which one proves its answer:"
     )
-    _explain(session.warehouse, f"translation g-mid orders-0 of {FLOW}")
+    explain(session.warehouse, f"translation g-mid orders-0 of {FLOW}")
 
 
 def _load(session: Session, stage: str) -> None:
@@ -93,13 +92,3 @@ def _translate(session: Session, at_ms: int) -> None:
 
     tell(f"$ moldau translate --at {format_instant(at_ms)}")
     decide(session, "translate", [], at_ms, is_dry_run=False)
-
-
-def _explain(warehouse: Path, subject: str) -> None:
-    from moldau.reading.explain_translation import explain_translation
-    from moldau.reading.explain_translation_words import translation_in_words
-
-    found = explain_translation(warehouse, subject, None)
-    assert found
-    for line in translation_in_words(found):
-        tell(f"  {line}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.cli.story import heading, show, tell
+from moldau.cli.story import explain, heading, show, tell
 from moldau.instants import format_instant
 from moldau.project import SAMPLES
 
@@ -83,7 +82,7 @@ def tell_of_producers(session: Session) -> None:
     decide(session, "metadata", [CLUSTER], _AT_MS, is_dry_run=False)
     heading("What would KIP-526's draft forget and fetch now?", "decisions.metadata_topics")
     show(session.warehouse, _DECIDED)
-    _explain(session.warehouse, "metadata reports report-3")
+    explain(session.warehouse, "metadata reports report-3", CLUSTER)
     tell(
         f"\n$ moldau replay metadata --cluster {CLUSTER} --from {format_instant(_FROM_MS)} "
         f"--to {format_instant(_TO_MS)} --tick {_TICK_MS}"
@@ -94,13 +93,3 @@ def tell_of_producers(session: Session) -> None:
         "marts.metadata_replay_totals, raw.producer_events",
     )
     show(session.warehouse, _BESIDE)
-
-
-def _explain(warehouse: Path, subject: str) -> None:
-    from moldau.reading.explain_metadata import explain_metadata
-    from moldau.reading.explain_metadata_words import metadata_in_words
-
-    found = explain_metadata(warehouse, subject, CLUSTER)
-    assert found
-    for line in metadata_in_words(found):
-        tell(f"  {line}")

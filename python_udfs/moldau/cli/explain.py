@@ -12,9 +12,7 @@ from moldau.cli.options import (
 )
 from moldau.cli.output import write_rows
 from moldau.cli.say import say
-from moldau.domains import domains
-from moldau.errors import MoldauError
-from moldau.reading.subjects import nothing_known
+from moldau.reading.subjects import explained
 from moldau.settings import Settings
 
 
@@ -49,13 +47,7 @@ def explain(
       moldau explain translation orders-app orders-0
       moldau explain metadata checkout orders
     """
-    text = " ".join(subject)
-    known = [domain.subjects for domain in domains() if domain.subjects]
-    for one in sorted(known, key=lambda one: one.take_any_text):
-        if found := one.explain(settings.warehouse, text, cluster, at_ms):
-            break
-    else:
-        raise MoldauError(nothing_known(text))
+    found = explained(settings.warehouse, " ".join(subject), cluster, at_ms)
     if output_format == "table":
         for line in found.words:
             say(line)

@@ -24,6 +24,13 @@ def ask(warehouse: Path, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in query(warehouse, sql).rows]
 
 
+def explain(warehouse: Path, subject: str, cluster: str | None = None) -> None:
+    from moldau.reading.subjects import explained
+
+    for line in explained(warehouse, subject, cluster).words:
+        say(f"  {line}")
+
+
 def show(warehouse: Path, sql: str) -> None:
     from moldau.reading.query import query
 

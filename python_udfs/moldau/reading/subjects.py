@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from moldau.domains import domains
+from moldau.domains.domain import Explained
 from moldau.errors import MoldauError
 from moldau.reading.query import Tables
 
@@ -22,6 +24,17 @@ class Subject:
     kinds: tuple[str, ...]
     topic_name: str | None = None
     partition_index: int | None = None
+
+
+def explained(
+    warehouse: Path, text: str, cluster: str | None, at_ms: int | None = None
+) -> Explained:
+    """What the domain that knows it says of `text`; MoldauError if none does."""
+    known = [domain.subjects for domain in domains() if domain.subjects]
+    for one in sorted(known, key=lambda one: one.take_any_text):
+        if found := one.explain(warehouse, text, cluster, at_ms):
+            return found
+    raise MoldauError(nothing_known(text))
 
 
 def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
