@@ -6,6 +6,8 @@ number and boolean; what is no number or boolean in Kafka's eyes is not coerced.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import unicodedata
 from typing import Annotated, Any, ClassVar
 
@@ -35,6 +37,12 @@ class Section(BaseModel):
     def needs_spark(self) -> bool:
         """Whether it says something that DuckDB would read in another way."""
         return False
+
+    def kept(self) -> dict[str, str]:
+        """Columns of a stored row: the settings as JSON, and 16 hex digits that change with it."""
+        settings = json.dumps(self.model_dump(by_alias=True, exclude_none=True), sort_keys=True)
+        digest = hashlib.sha256(settings.encode()).hexdigest()[:16]
+        return {"settings_hash": digest, "settings": settings}
 
     def named_clusters(self) -> tuple[str, ...]:
         """Clusters that an entry names."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import warnings
 from typing import Annotated, Any, ClassVar, Literal
@@ -181,8 +179,6 @@ class FlowSettings(Section):
         other = self.target if in_source else self.source
         # KIP-949: MirrorMaker before 3.1 named its own topics with dots whatever the separator was
         within = self.replication_policy_separator if self.internal_topic_separator_enabled else "."
-        effective = self.model_dump(by_alias=True, exclude_none=True)
-        settings = json.dumps(effective, sort_keys=True)
         return {
             "source_cluster_id": self.source,
             "target_cluster_id": self.target,
@@ -199,6 +195,5 @@ class FlowSettings(Section):
             "clamp_first": self.clamp_first,
             "anchored": self.anchored,
             "is_exactly_once": self.exactly_once_source_support == "enabled",
-            "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
-            "settings": settings,
+            **self.kept(),
         }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -44,8 +42,6 @@ class ProducerSettings(Section):
 
     def row(self) -> dict[str, Any]:
         """What of a row of state.producer_settings follows from the settings alone."""
-        effective = self.model_dump(by_alias=True, exclude_none=True)
-        settings = json.dumps(effective, sort_keys=True)
         return {
             "ruleset": self.ruleset,
             "evict_ms": self.metadata_evict_ms,
@@ -58,6 +54,5 @@ class ProducerSettings(Section):
             "pace_ms": self.pace_ms,
             "cached_topics_budget": self.budget_cached_topics,
             "blocking_fetches_budget": self.budget_blocking_fetches,
-            "settings_hash": hashlib.sha256(settings.encode()).hexdigest()[:16],
-            "settings": settings,
+            **self.kept(),
         }
