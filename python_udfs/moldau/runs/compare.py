@@ -11,7 +11,7 @@ from moldau.domains import domains
 from moldau.errors import MoldauError
 from moldau.runs.scope import scope_of
 from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
-from moldau.settings.rule_sets import rule_sets
+from moldau.settings.rule_sets import require_rule_set
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -25,10 +25,7 @@ def compare(
     if domain not in reasoned:
         raise MoldauError(f"{domain!r} cannot be compared: {', '.join(reasoned)} can")
     for name in rulesets:
-        if name not in rule_sets(domain):
-            raise MoldauError(
-                f"{name!r} is not a rule set of {domain}: {', '.join(rule_sets(domain))}"
-            )
+        require_rule_set(domain, name)
     scope = scope_of(session, clusters)
     run = Run(next_run_id(session, "compare"), "compare", scope, at_ms, is_dry_run=True)
     folder = fresh_folder(session, run)

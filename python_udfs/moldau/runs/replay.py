@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from moldau.engine.literals import literal
-from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.replays.clock import Span
 from moldau.replays.replay import BUCKETS, Replay
@@ -16,8 +15,7 @@ from moldau.replays.rounds import ROUNDS
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
 from moldau.sessions.run import Run, close_run, next_run_id, open_run
-from moldau.settings.problems import suggestion
-from moldau.settings.rule_sets import switches_of
+from moldau.settings.rule_sets import require_rule_set, switches_of
 from moldau.warehouse.contracts import tables
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ class Asked:
     span: Span
     bucket_ms: int
     rulesets: tuple[str, ...] = ()
-    """None = every one of the domain."""
+    """Empty = every one of the domain."""
     keeps_rounds: bool = False
 
 
@@ -42,11 +40,7 @@ def replay_metadata(session: Session, clusters: Sequence[str], asked: Asked) -> 
     scope = scope_of(session, clusters)
     switches = switches_of("producers")
     for name in asked.rulesets:
-        if name not in switches:
-            raise MoldauError(
-                f"{name!r} is not a rule set of producers: {', '.join(switches)}"
-                + suggestion(name, switches)
-            )
+        require_rule_set("producers", name)
     rulesets = {name: switches[name] for name in asked.rulesets or switches}
     replay = Replay(asked.span, rulesets, asked.bucket_ms)
     run = Run(next_run_id(session, "replay"), "replay", scope, now_ms(), is_dry_run=True)

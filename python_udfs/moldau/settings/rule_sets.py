@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
+from moldau.errors import MoldauError
 from moldau.project import SEEDS
 
 
@@ -30,6 +31,17 @@ def switches_of(domain: str) -> dict[str, dict[str, str]]:
 def default_rule_set(domain: str) -> str:
     """The rule set that holds where moldau.yml names none."""
     return rule_sets(domain)[0]
+
+
+def require_rule_set(domain: str, name: str) -> None:
+    """MoldauError, naming those that there are, if `domain` has no rule set of this name."""
+    from moldau.settings.problems import suggestion
+
+    names = rule_sets(domain)
+    if name not in names:
+        raise MoldauError(
+            f"{name!r} is not a rule set of {domain}: {', '.join(names)}{suggestion(name, names)}"
+        )
 
 
 def RuleSet(domain: str) -> Any:
