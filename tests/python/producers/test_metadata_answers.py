@@ -22,6 +22,7 @@ from spark_support import change, contents, dying_at, fresh, in_spark, writes
 from moldau.runs import decide as decide_module
 from moldau.runs.decide import decide
 from moldau.runs.opening import finish_interrupted_work
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
 
@@ -91,6 +92,17 @@ def test_a_broker_in_charge_applies_nothing(session: Session) -> None:
     assert topics_of(session, cluster)["predicted one"]["new"]["last_refresh_at_ms"] is None
 
 
+def write_before_applying(monkeypatch: pytest.MonkeyPatch, update: str) -> None:
+    """Another writer, when the round is decided and not applied yet."""
+    plain = decide_module.apply
+
+    def late(session: Session, run: Run) -> None:
+        change(session, f"update state.producer_topics {update}")
+        plain(session, run)
+
+    monkeypatch.setattr(decide_module, "apply", late)
+
+
 @pytest.mark.parametrize(
     ("notice_at", "left"),
     [(NOW_MS - 1, None), (NOW_MS, None), (NOW_MS + 1, NOW_MS + 1)],
@@ -103,14 +115,8 @@ def test_a_notice_after_the_request_left_survives(
     ours = in_charge(session, cluster)
     name = f"noticed {notice_at - NOW_MS}"
     load_topics(ours, cluster, {name: Producer({"x": Topic(NOW_MS - 9, OLD_MS)})})
-    plain = decide_module.apply
-
-    def late(session: Session, run: object) -> None:
-        values = f"notice_at_ms = {notice_at}, notified_at_ms = {notice_at}"
-        change(session, f"update state.producer_topics set {values} where cluster_id = '{cluster}'")
-        plain(session, run)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(decide_module, "apply", late)
+    values = f"notice_at_ms = {notice_at}, notified_at_ms = {notice_at}"
+    write_before_applying(monkeypatch, f"set {values} where cluster_id = '{cluster}'")
     decide(ours, "metadata", [cluster], NOW_MS, is_dry_run=False)
     row = topics_of(session, cluster)[name]["x"]
     assert (row["last_refresh_at_ms"], row["notified_at_ms"]) == (NOW_MS, left)
@@ -123,15 +129,9 @@ def test_an_access_after_the_decision_keeps_the_topic(
     ours = in_charge(session, cluster)
     idle = {"x": Topic(OLD_MS, NOW_MS - 10), "y": Topic(OLD_MS, NOW_MS - 10)}
     load_topics(ours, cluster, {"accessed": Producer(idle)})
-    plain = decide_module.apply
-
-    def late(session: Session, run: object) -> None:
-        values = f"access_at_ms = {NOW_MS - 1}, last_access_at_ms = {NOW_MS - 1}"
-        where = f"cluster_id = '{cluster}' and topic_name = 'x'"
-        change(session, f"update state.producer_topics set {values} where {where}")
-        plain(session, run)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(decide_module, "apply", late)
+    values = f"access_at_ms = {NOW_MS - 1}, last_access_at_ms = {NOW_MS - 1}"
+    where = f"cluster_id = '{cluster}' and topic_name = 'x'"
+    write_before_applying(monkeypatch, f"set {values} where {where}")
     decide(ours, "metadata", [cluster], NOW_MS, is_dry_run=False)
     [(topic, row)] = topics_of(session, cluster)["accessed"].items()
     assert (topic, row["last_refresh_at_ms"]) == ("x", NOW_MS - 10)
