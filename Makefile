@@ -51,7 +51,6 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/tiers.py
 	$(BIN)/python benchmarks/mirrors.py
 	$(BIN)/python benchmarks/producers.py
-	$(BIN)/python benchmarks/producers.py
 	$(BIN)/python benchmarks/producer_replays.py
 
 check: test ## what CI runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,3 +65,9 @@ def test_domains_import_nothing_before_they_are_asked() -> None:
         for node in ast.parse(file.read_text()).body:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("moldau."):
                 assert str(node.module).startswith("moldau.domains"), file
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """All of them are imported by their names alone: the second would be taken for the first."""
+    names = Counter(f.name for f in (ROOT / "tests").rglob("*.py") if f.name != "conftest.py")
+    assert [name for name, count in names.items() if count > 1] == []

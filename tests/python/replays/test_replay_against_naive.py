@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from metadata_replay_support import ALL, Event, Producer, Topic, buckets, replay_of, rounds
 from naive_replay import Naive, Row, replay
-from replay_support import ALL, Event, Producer, Topic, buckets, replay_of, rounds
 
 from moldau.settings.rule_sets import switches_of
 

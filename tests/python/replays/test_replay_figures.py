@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from replay_support import ALL, Event, Producer, Topic, buckets, replay_of, total
+from metadata_replay_support import ALL, Event, Producer, Topic, buckets, replay_of, total
 
 HOUR = 3_600_000
 IN_USE = 10**12  # accessed then: no topic is idle before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from replay_support import ALL, Event, Producer, Topic, buckets, replay_of, rounds, total
+from metadata_replay_support import ALL, Event, Producer, Topic, buckets, replay_of, rounds, total
 
 from moldau.replays.draft import DraftCache
 from moldau.replays.kafka import KafkaCache
