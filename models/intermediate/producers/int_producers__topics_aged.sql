@@ -46,11 +46,11 @@ ages as (
             topics.last_access_at_ms,
             topics.idle_since_at_ms
         ) as idle_since_at_ms,
-        producers.idle_limit_ms,
         producers.max_age_ms,
         {# half of it, rounded up: 2 * age >= max age without the product #}
         producers.max_age_ms - producers.max_age_ms div 2 as half_age_ms,
-        producers.evict_strict,
+        producers.idle_limit_ms
+        + if(producers.evict_strict, 1, 0) as forgettable_after_ms,
         producers.topics_requested,
         producers.topics_requested = 'subset'
         and coalesce(producers.held_by, '')
@@ -68,8 +68,7 @@ idle as (
     select
         *,
         coalesce(
-            decided_at_ms - idle_since_at_ms
-            >= idle_limit_ms + if(evict_strict, 1, 0),
+            decided_at_ms - idle_since_at_ms >= forgettable_after_ms,
             false
         )
         and (was_cached or not has_demand) as is_forgettable
@@ -107,11 +106,9 @@ topics_aged as (
         notified_at_ms is not null and not is_forgotten as is_notified,
         is_cached and age_ms >= max_age_ms as is_stale,
         is_cached and age_ms >= half_age_ms as is_aging,
-        idle_since_at_ms,
-        idle_limit_ms,
-        max_age_ms,
-        half_age_ms,
-        evict_strict,
+        idle_since_at_ms + forgettable_after_ms as forgettable_at_ms,
+        last_refresh_at_ms + half_age_ms as aging_at_ms,
+        last_refresh_at_ms + max_age_ms as stale_at_ms,
         topics_requested,
         decided_at_ms
 

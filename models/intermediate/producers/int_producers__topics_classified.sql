@@ -17,9 +17,6 @@ clauses as (
     select
         topics.*,
         producers.asks_for_all,
-        topics.idle_since_at_ms
-        + topics.idle_limit_ms
-        + if(topics.evict_strict, 1, 0) as forgettable_at_ms,
         case
             when topics.is_waiting then 'NEW'
             when topics.is_notified then 'NOTIFIED'
@@ -62,18 +59,8 @@ topics_classified as (
                 forgettable_at_ms,
                 null
             ),
-            if(
-                is_cached
-                and last_refresh_at_ms + half_age_ms > decided_at_ms,
-                last_refresh_at_ms + half_age_ms,
-                null
-            ),
-            if(
-                is_cached
-                and last_refresh_at_ms + max_age_ms > decided_at_ms,
-                last_refresh_at_ms + max_age_ms,
-                null
-            )
+            if(is_cached and aging_at_ms > decided_at_ms, aging_at_ms, null),
+            if(is_cached and stale_at_ms > decided_at_ms, stale_at_ms, null)
         ) as next_due_at_ms,
         decided_at_ms
 

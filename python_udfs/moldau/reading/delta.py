@@ -50,14 +50,16 @@ def connect_duckdb(
     target: Path | None = None,
     at_ms: int | None = None,
     brought: Sequence[View] = (),
+    makes_lists: bool = False,
 ) -> DuckDBPyConnection:
     """A connection with every table of the warehouse, and every mart, as a view `database.name`.
 
     It reads the files of these tables, may write `target`, and nothing else: no other file, no
     setting, no extension, no table. `only`: full names of what is wanted (what does not exist is
     left out); None = all. `at_ms`: the clock of the marts; None = now. `brought`: views in the
-    place of those that marts are made from. MoldauError if there is no warehouse or a table's log
-    is damaged.
+    place of those that marts are made from. `makes_lists`: what a run computes once is computed
+    here, too, where else it is a view. MoldauError if there is no warehouse or a table's log is
+    damaged.
     """
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
@@ -67,7 +69,7 @@ def connect_duckdb(
     connection = open_duckdb([*(name.split(".")[0] for name in existing), "marts"])
     files = [path for name in wanted for path in create_view(connection, warehouse, name)]
     if views:
-        _create_marts(connection, warehouse, views, at_ms)
+        _create_marts(connection, warehouse, views, at_ms, makes_lists)
     _confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
     begin_reading(connection)
     return connection
@@ -146,7 +148,11 @@ def _confine(connection: DuckDBPyConnection, files: list[str]) -> None:
 
 
 def _create_marts(
-    connection: DuckDBPyConnection, warehouse: Path, views: list[View], at_ms: int | None
+    connection: DuckDBPyConnection,
+    warehouse: Path,
+    views: list[View],
+    at_ms: int | None,
+    makes_lists: bool,
 ) -> None:
     for macro in MACROS:
         connection.execute(macro)
@@ -156,10 +162,9 @@ def _create_marts(
     if any(TABLE_STATUS in view.views for view in views):
         connection.execute(f"create view {TABLE_STATUS} as {table_status_sql(warehouse)}")
     for view in views:
-        database, name = view.name.split(".")
-        connection.execute(
-            f"create view {identifier(database)}.{identifier(name)} as {view.duckdb_sql}"
-        )
+        relation = ".".join(identifier(part) for part in view.name.split("."))
+        kind = "table" if makes_lists and view.is_list else "view"
+        connection.execute(f"create {kind} {relation} as {view.duckdb_sql}")
 
 
 def create_view(

@@ -12,6 +12,7 @@ from typing import Any
 
 from moldau.errors import MoldauError
 from moldau.reading.explain import Row, reason_texts
+from moldau.reading.metadata_changes import Change, next_change
 from moldau.reading.query import Tables
 from moldau.reading.subjects import one_cluster
 
@@ -26,8 +27,8 @@ COLUMNS = (
     "cluster_id", "subject", "producer_id", "topic_name", "decision", "reason_code", "reason_text",
     "topic_set", "fetch_rank", "last_access_at_ms", "observed_refresh_at_ms", "refresh_age_ms",
     "round_reason_code", "cached_topics", "target_fetch_size", "urgent_topics",
-    "non_urgent_topics", "fetched_topics", "next_change_at_ms", "decided_at_ms", "ruleset",
-    "run_id",
+    "non_urgent_topics", "fetched_topics", "next_change_at_ms", "next_decision",
+    "next_reason_code", "decided_at_ms", "ruleset", "run_id",
 )  # fmt: skip
 _ASKED = re.compile(r"(?:metadata|round) .+", re.DOTALL)
 # the subjects of marts.decisions: see macros/metadata_subject.sql
@@ -48,8 +49,10 @@ class MetadataExplanation:
     """Of state.producer_settings, those that decided."""
     reasons: list[Row]
     """Of the round: how many topics each decision and reason has."""
-    last_run_id: str
-    """Of the last run of metadata about the cluster."""
+    is_over: bool
+    """What the producer holds has changed since the last run, or that run applied it."""
+    next_change: Change | None
+    """By time alone; None = it changes nothing, or the next run decides anew anyway."""
 
     @property
     def decision(self) -> Row:
@@ -63,34 +66,21 @@ class MetadataExplanation:
 
     @property
     def reason_text(self) -> str:
-        table = "metadata_rounds" if self.topic is None else "metadata_topics"
-        return reason_texts().get((table, self.decision["reason_code"]), "")
+        return self.text_of(self.decision["reason_code"])
 
-    @property
-    def is_over(self) -> bool:
-        """What the producer holds has changed since the last run, or that run applied it."""
-        changed = str(self.producer.get("changed_in_run_id") or "")
-        return changed >= self.last_run_id
+    def text_of(self, reason_code: str) -> str:
+        table = "metadata_rounds" if self.topic is None else "metadata_topics"
+        return reason_texts().get((table, reason_code), "")
 
     @property
     def refresh_age_ms(self) -> int | None:
         seen = None if self.topic is None else self.topic["observed_refresh_at_ms"]
         return None if seen is None else int(self.decision["decided_at_ms"]) - int(seen)
 
-    @property
-    def next_change_at_ms(self) -> int | None:
-        """By time alone; None = it changes nothing, or the next run decides anew anyway."""
-        if self.is_over:
-            return None
-        held_until = self.round["next_due_at_ms"]
-        if self.topic is None or self.topic["reason_code"] in ("BACKING_OFF", "PACED"):
-            return None if held_until is None else int(held_until)
-        due = self.topic["next_due_at_ms"]
-        return None if due is None else int(due)
-
     def row(self) -> tuple[Any, ...]:
         """One row of COLUMNS."""
         topic, known, told = self.topic or {}, self.known or {}, self.decision
+        change = self.next_change if self.next_change and self.next_change.is_found else None
         return (
             told["cluster_id"], self.subject, told["producer_id"], topic.get("topic_name"),
             told["decision"], told["reason_code"], self.reason_text, topic.get("topic_set"),
@@ -98,8 +88,9 @@ class MetadataExplanation:
             topic.get("observed_refresh_at_ms"), self.refresh_age_ms, self.round["reason_code"],
             self.round["cached_topics"], self.round["target_fetch_size"],
             self.round["urgent_topics"], self.round["non_urgent_topics"],
-            self.round["fetched_topics"], self.next_change_at_ms, told["decided_at_ms"],
-            told["ruleset"], told["run_id"],
+            self.round["fetched_topics"], change and change.at_ms,
+            change and change.answer["decision"], change and change.answer["reason_code"],
+            told["decided_at_ms"], told["ruleset"], told["run_id"],
         )  # fmt: skip
 
 
@@ -120,10 +111,10 @@ def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> Metadat
         raise MoldauError(_nothing(tables, text, name))
     chosen = one_cluster([row["cluster_id"] for row in found], text, cluster)
     row = next(row for row in found if row["cluster_id"] == chosen)
-    return _gathered(tables, row, is_topic=bool(topics))
+    return _gathered(warehouse, tables, row, is_topic=bool(topics))
 
 
-def _gathered(tables: Tables, row: Row, is_topic: bool) -> MetadataExplanation:
+def _gathered(warehouse: Path, tables: Tables, row: Row, is_topic: bool) -> MetadataExplanation:
     key = [row["cluster_id"], row["producer_id"]]
     of_producer = "where cluster_id = ? and producer_id = ?"
 
@@ -145,19 +136,27 @@ def _gathered(tables: Tables, row: Row, is_topic: bool) -> MetadataExplanation:
         "order by run_id desc limit 1",
         [row["cluster_id"]],
     )
+    decided_by = first(
+        SETTINGS,
+        "where settings_hash = ? and producer_id in (?, 'default') "
+        "order by producer_id = 'default', valid_from_ms desc limit 1",
+        [row["settings_hash"], row["producer_id"]],
+    )
+    producer = first(PRODUCERS, of_producer, key)
+    last_run_id = str(runs[0]["run_id"] if runs else row["run_id"])
+    is_over = str(producer.get("changed_in_run_id") or "") >= last_run_id
+    round_ = first(ROUNDS, of_producer, key) if is_topic else row
     return MetadataExplanation(
-        round=first(ROUNDS, of_producer, key) if is_topic else row,
+        round=round_,
         topic=row if is_topic else None,
         known=known,
-        producer=first(PRODUCERS, of_producer, key),
-        settings=first(
-            SETTINGS,
-            "where settings_hash = ? and producer_id in (?, 'default') "
-            "order by producer_id = 'default', valid_from_ms desc limit 1",
-            [row["settings_hash"], row["producer_id"]],
-        ),
+        producer=producer,
+        settings=decided_by,
         reasons=reasons or [],
-        last_run_id=str(runs[0]["run_id"] if runs else row["run_id"]),
+        is_over=is_over,
+        next_change=None
+        if is_over or not decided_by
+        else next_change(warehouse, round_, decided_by, row.get("topic_name")),
     )
 
 

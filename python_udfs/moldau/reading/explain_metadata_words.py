@@ -58,7 +58,10 @@ def _limits(found: MetadataExplanation) -> str:
     idle = f"metadata.evict.ms = {told['evict_ms']}"
     if told["max_idle_ms"] is not None:
         idle += f", metadata.max.idle.ms = {told['max_idle_ms']}"
-    return f"{idle}, metadata.max.age.ms = {max_age}, half of it {max_age - max_age // 2}"
+    half = (
+        "" if found.round["target_fetch_size"] is None else f", half of it {max_age - max_age // 2}"
+    )
+    return f"{idle}, metadata.max.age.ms = {max_age}{half}"
 
 
 def _round(row: Row) -> str:
@@ -78,27 +81,18 @@ def _next(found: MetadataExplanation) -> str:
     if found.is_over:
         run = found.producer["changed_in_run_id"]
         return f"what the producer holds has changed (run {run}): the next run decides anew"
-    at = found.next_change_at_ms
-    if at is None:
+    change = found.next_change
+    if change is None:
         return "time alone changes nothing: an access, an answer or a notice does"
-    return f"{format_instant(at)}, {_what_then(found, at)}"
-
-
-def _what_then(found: MetadataExplanation, at: int) -> str:
+    at = format_instant(change.at_ms)
+    if not change.is_found:
+        return f"the same until {at} at least, if only time goes by; later is not looked at"
+    answer = change.answer
     if found.topic is None:
-        return "when the first of its topics, or a wait of its own, comes due"
-    reason, seen = found.topic["reason_code"], found.topic["observed_refresh_at_ms"]
-    if reason == "BACKING_OFF":
-        return "when the back-off ends"
-    if reason == "PACED":
-        return "when topics that are not urgent may go again, or the next of them comes due"
-    max_age = found.settings.get("max_age_ms")
-    if seen is not None and max_age is not None:
-        if at == int(seen) + int(max_age):
-            return "when the metadata is as old as it may be: urgent, unless it is fetched before"
-        if at == int(seen) + int(max_age) - int(max_age) // 2:
-            return "when the metadata is half as old as it may be: due soon"
-    return "when the topic has been idle for as long as it may be, unless it is accessed before"
+        told = f"{_topics(answer['fetched_topics'])} fetched, {answer['evicted_topics']} forgotten"
+    else:
+        told = found.text_of(answer["reason_code"])
+    return f"{at}, then {answer['decision']} ({answer['reason_code']}): {told}"
 
 
 def _topics(count: int) -> str:

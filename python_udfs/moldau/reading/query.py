@@ -139,11 +139,11 @@ class Tables:
         names: Iterable[str],
         at_ms: int | None = None,
         brought: Sequence[View] = (),
+        makes_lists: bool = False,
     ) -> None:
         """MoldauError if there is no warehouse or a table is damaged; missing ones are empty.
 
-        `at_ms`: the clock of the marts; None = now. `brought`: views in the place of those that
-        marts are made from.
+        The rest as for `connect_duckdb`.
         """
         existing = set(existing_tables(warehouse))
         self._missing = {
@@ -152,7 +152,9 @@ class Tables:
             if not (tables_under([name], brought) if is_view(name) else {name}) <= existing
         }
         there = [name for name in names if name not in self._missing]
-        self._connection = connect_duckdb(warehouse, there, at_ms=at_ms, brought=brought)
+        self._connection = connect_duckdb(
+            warehouse, there, at_ms=at_ms, brought=brought, makes_lists=makes_lists
+        )
 
     @property
     def is_missing_any(self) -> bool:

@@ -27,13 +27,17 @@ _LAYERS = ("staging", "intermediate", "run")  # schemas of the helpers where a r
 
 @dataclass(frozen=True)
 class View:
-    """`views`: what it reads of `reading` and `marts`; `tables`: of the warehouse, directly."""
+    """`views`: what it reads of `reading` and `marts`; `tables`: of the warehouse, directly.
+
+    `is_list`: a run computes it once.
+    """
 
     name: str
     spark_sql: str
     duckdb_sql: str
     views: tuple[str, ...]
     tables: tuple[str, ...]
+    is_list: bool = False
 
 
 def views_under(names: Iterable[str], brought: Sequence[View] = ()) -> list[View]:
@@ -135,7 +139,8 @@ def _compile() -> list[View]:
             sql, views, read = _renamed(one.sql, full_names, known)
             is_for_spark = mart is not None and mart.engine == "spark"
             duckdb_sql = "" if is_for_spark else _typed(to_duckdb(sql), mart)
-            found[name] = View(name, sql, duckdb_sql, views, read)
+            is_list = one.materialized == "run_list"
+            found[name] = View(name, sql, duckdb_sql, views, read, is_list)
             wanted.update(views)
     return list(found.values())
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from metadata_reference import Producer, Topic
+from metadata_reference import Producer, Round, Rules, Topic, decide_round
 from producer_support import Event, decide_rounds, load_events, with_producers
+from random_producers import random_producer, random_rules
 
 from moldau.cli import moldau
 from moldau.errors import MoldauError
 from moldau.reading.explain_metadata import explain_metadata
 from moldau.reading.explain_metadata_words import metadata_in_words
+from moldau.reading.metadata_changes import Change
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 
@@ -53,15 +58,15 @@ def words(session: Session, text: str) -> list[str]:
             "refreshed 300000 ms before, accessed 0 ms before",
             "round: FETCH: 4 topics cached, target 20, 3 urgent, 1 not urgent, 4 fetched, 1 forg",
             "place in the request: 2",
-            "next: 2026-02-02T02:45:00Z, when the topic has been idle for as long as it may be",
+            "next: 2026-02-02T02:45:00Z, then evict (IDLE): The topic was not accessed for so long",
         ]),
         ("metadata check out aging", [
             "fetch (FILL, U, by rule F1)", "place in the request: 4",
-            "next: 2026-02-02T02:41:40Z, when the metadata is as old as it may be: urgent",
+            "next: 2026-02-02T02:41:40Z, then fetch (STALE): The metadata is as old as metadata",
         ]),
         ("metadata check out fresh", [
-            "keep (FRESH): The metadata is less than half as old as it may be",
-            "next: 2026-02-02T02:40:50Z, when the topic has been idle",
+            "keep (FRESH): The metadata is not so old that anything asks for it",
+            "next: 2026-02-02T02:40:50Z, then evict (IDLE)",
         ]),
         ("metadata check out idle", ["evict (IDLE)", "time alone changes nothing"]),
         ("metadata check out new", [
@@ -76,7 +81,7 @@ def words(session: Session, text: str) -> list[str]:
         ]),
         ("metadata held x", [
             "keep (BACKING_OFF): The topic is due, but the last request failed less than",
-            "next: 2026-02-02T02:40:00.060Z, when the back-off ends",
+            "next: 2026-02-02T02:40:00.060Z, then fetch (NEW)",
         ]),
         ("metadata few a1", [
             "keep (NOT_DUE): The topic is due soon, and fewer topics are than make a batch",
@@ -112,11 +117,73 @@ def test_what_changed_since_is_told(decided: Session) -> None:
     decide_rounds(decided, cluster, {"later": Producer({"x": Topic(NOW_MS, NOW_MS)})}, NOW_MS)
     load_events(decided, cluster, [Event("later", "access", NOW_MS + 1, "x")])
     found = explain_metadata(decided.warehouse, "metadata later x", cluster)
-    assert found is not None and found.next_change_at_ms is None
+    assert found is not None and found.next_change is None
     assert any("the next run decides anew" in line for line in metadata_in_words(found))
     decide(decided, "metadata", [cluster], NOW_MS + 2, is_dry_run=True)
     again = explain_metadata(decided.warehouse, "metadata later x", cluster)
-    assert again is not None and again.next_change_at_ms == NOW_MS + 150_000
+    assert again is not None and again.next_change is not None
+    assert again.next_change == Change(
+        NOW_MS + 150_000, {"decision": "keep", "reason_code": "NOT_DUE"}
+    )
+
+
+def instants_of(one: Producer, rules: Rules) -> list[int]:
+    """Everything that has happened, and whatever may be so long after it, to the millisecond."""
+    happened = [one.failed_at, one.not_urgent_at]
+    for topic in one.topics.values():
+        happened += [topic.accessed, topic.refreshed, topic.first_answer]
+    lengths = {rules.idle_ms, rules.evict_ms, rules.max_age_ms, rules.backoff_ms}
+    lengths |= {rules.max_age_ms // 2, rules.pace_ms or 0}
+    some = {at + length for at in happened if at is not None for length in lengths}
+    return sorted({NOW_MS, *(at + by for at in some for by in (-1, 0, 1) if at + by > NOW_MS)})
+
+
+def answer_of_round(found: Round) -> tuple[Any, ...]:
+    decision = "fetch" if found.fetched else "wait"
+    return decision, found.reason, len(found.fetched), len(found.evicted)
+
+
+def first_change(
+    one: Producer, rules: Rules, answer: Callable[[Round], tuple[Any, ...]]
+) -> tuple[Any, ...] | None:
+    """The instant with another answer, and the answer."""
+    now, *later = instants_of(one, rules)
+    before = answer(decide_round(one, now, rules))
+    answers = ((at, answer(decide_round(one, at, rules))) for at in later)
+    return next(((at, *told) for at, told in answers if told != before), None)
+
+
+def test_the_next_change_is_the_first_instant_with_another_answer(session: Session) -> None:
+    """Whatever changes it: also other topics of the producer, and waits of its own."""
+    chance = random.Random(33)
+    several = {}
+    while len(several) < 12:
+        rules = random_rules(chance)
+        if (one := random_producer(chance, NOW_MS, rules)).topics:
+            several[f"changes {len(several)}"] = (one, rules)
+    ours = with_producers(session, {name: rules for name, (_, rules) in several.items()})
+    cluster = "producers that change"
+    decide_rounds(ours, cluster, {name: one for name, (one, _) in several.items()}, NOW_MS)
+
+    def found(text: str) -> tuple[Any, ...] | None:
+        told = explain_metadata(session.warehouse, text, cluster)
+        assert told is not None and not told.is_over
+        change = told.next_change
+        return change and (change.at_ms, *change.answer.values())
+
+    changes = 0
+    for name, (one, rules) in several.items():
+        if one.closed_at is not None:
+            continue
+        ends = first_change(one, rules, answer_of_round)
+        assert found(f"round {name}") == ends, name
+        for topic in chance.sample(sorted(one.topics), 1):
+            ends = first_change(
+                one, rules, lambda r, topic=topic: (r.decisions[topic], r.reasons[topic])
+            )
+            assert found(f"metadata {name} {topic}") == ends, (name, topic)
+            changes += ends is not None
+    assert changes > 4
 
 
 def test_nothing_is_known_of_others(decided: Session) -> None:
