@@ -26,11 +26,19 @@ topics as (
 
 producers as (
 
-    select configured.*
+    select
+        configured.* except (held_by),
+        if(sized.producer_id is null, configured.held_by, sized.held_by)
+            as held_by
 
     from configured
 
     left semi join due using (cluster_id, producer_id)
+
+    left join sized
+        on
+            configured.cluster_id = sized.cluster_id
+            and configured.producer_id = sized.producer_id
 
 ),
 

@@ -26,6 +26,8 @@ counted as (
         count_if(is_cached) as cached_topics,
         bool_or(is_waiting) as has_waiting,
         bool_or(is_waiting and is_in_error) as has_waiting_in_error,
+        bool_or(is_waiting and not is_in_error and is_newer_than_failure)
+            as has_new_since_failure,
         bool_or(is_notified) as has_notified,
         bool_or(is_stale) as has_stale
 
@@ -52,6 +54,9 @@ producers_measured as (
             ) }},
             null
         ) as target_fetch_size,
+        {# Kafka sends at once what it did not know when it failed #}
+        producers.topics_requested <> 'subset'
+        and counted.has_new_since_failure as cuts_back_off,
         {# one clock for the whole cache: its oldest topic #}
         producers.topics_requested <> 'subset'
         and counted.has_stale as is_stale_as_a_whole,

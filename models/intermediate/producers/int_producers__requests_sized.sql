@@ -47,7 +47,11 @@ sized as (
         counted.urgent_topics,
         counted.non_urgent_topics,
         configured.rule_mode,
-        configured.held_by,
+        if(
+            configured.held_by = 'BACKING_OFF' and measured.cuts_back_off,
+            null,
+            configured.held_by
+        ) as held_by,
         coalesce(
             configured.decided_at_ms - configured.last_non_urgent_at_ms
             < configured.pace_ms,

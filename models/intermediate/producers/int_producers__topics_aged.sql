@@ -39,6 +39,18 @@ ages as (
         topics.has_demand,
         topics.notified_at_ms,
         topics.is_in_error,
+        {# what a snapshot has may have been known for long #}
+        coalesce(
+            greatest(
+                if(
+                    topics.snapshot_at_ms is null,
+                    topics.first_event_at_ms,
+                    null
+                ),
+                topics.evicted_at_ms
+            ) > producers.last_failure_at_ms,
+            false
+        ) as is_newer_than_failure,
         topics.last_refresh_at_ms is not null as was_cached,
         producers.decided_at_ms - topics.last_refresh_at_ms as age_ms,
         if(
@@ -103,6 +115,7 @@ topics_aged as (
         is_cached,
         has_demand and not is_cached as is_waiting,
         is_in_error,
+        is_newer_than_failure,
         notified_at_ms is not null and not is_forgotten as is_notified,
         is_cached and age_ms >= max_age_ms as is_stale,
         is_cached and age_ms >= half_age_ms as is_aging,
