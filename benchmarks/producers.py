@@ -5,8 +5,8 @@
 * full: every producer is due, and no decision is stored yet; up to the run's row.
 * again: a round in which nothing changed and nothing came due.
 * 1 %: one producer of a hundred had a notice for one of its topics.
-* peer: DuckDB on the same Delta files, asked for the round of every producer in one query of its
-  own, written to Parquet, with no history and no previous decision; what it fetches and forgets is
+* peer: DuckDB on the same Delta files, asked by hand for the same round of every producer, topics
+  and totals written to Parquet; no history, no previous decision, one rule set. What it says is
   held against moldau's.
 Commits and files are read from the Delta logs.
 """
@@ -64,9 +64,9 @@ select
 from range({changed}) as r(id)
 """
 PEER = """
-copy (
+create or replace temp table round as
 with aged as (
-    select cluster_id, producer_id, topic_name, has_demand, last_refresh_at_ms,
+    select *,
         {at} - last_access_at_ms >= 300000
             and (last_refresh_at_ms is not null or not has_demand) as is_evicted,
         last_refresh_at_ms is not null and not is_evicted as is_cached,
@@ -86,29 +86,65 @@ with aged as (
     from aged
 ), counts as (
     select cluster_id, producer_id,
-        greatest(count(*) filter (is_cached) // 300 // 10, 20) as target,
-        count(*) filter (topic_set = 'T') as urgent,
-        count(*) filter (topic_set = 'U') as others
+        count(*) filter (is_cached) as cached_topics,
+        greatest(cached_topics // 300 // 10, 20) as target_fetch_size,
+        count(*) filter (topic_set = 'T') as urgent_topics,
+        count(*) filter (topic_set = 'U') as non_urgent_topics
     from sets group by all
 ), ranks as (
     select cluster_id, producer_id, topic_name,
-        row_number() over (partition by cluster_id, producer_id
-            order by last_refresh_at_ms, topic_name) as place
-    from sets where topic_set = 'U'
+        row_number() over (partition by cluster_id, producer_id, topic_set
+            order by if(topic_set = 'U', last_refresh_at_ms, null), topic_name) as place
+    from sets where topic_set is not null
+), chosen as (
+    select s.*, c.* exclude (cluster_id, producer_id), r.place, c.urgent_topics > 0 as is_filled,
+        topic_set = 'T' or r.place <= if(is_filled, target_fetch_size - urgent_topics,
+            if(non_urgent_topics >= target_fetch_size, target_fetch_size, 0)) as is_fetched
+    from sets as s
+    join counts as c using (cluster_id, producer_id)
+    left join ranks as r using (cluster_id, producer_id, topic_name)
 )
-select s.cluster_id, s.producer_id, s.topic_name, s.topic_set, s.clause, r.place,
+select cluster_id, producer_id, topic_name,
     case
-        when s.is_evicted and s.has_demand then 'evict_and_fetch'
-        when s.is_evicted then 'evict'
-        when s.topic_set = 'T' then 'fetch'
-        when r.place <= if(c.urgent > 0, c.target - c.urgent, if(c.others >= c.target, c.target, 0))
-            then 'fetch'
+        when is_evicted and has_demand then 'evict_and_fetch'
+        when is_evicted then 'evict'
+        when is_fetched then 'fetch'
         else 'keep'
-    end as decision
-from sets as s
-join counts as c using (cluster_id, producer_id)
-left join ranks as r using (cluster_id, producer_id, topic_name)
-) to '{peer}' (format parquet)
+    end as decision,
+    case
+        when decision = 'evict' then 'IDLE'
+        when topic_set = 'T' then clause
+        when topic_set = 'U' and is_fetched then if(is_filled, 'FILL', 'OLDEST')
+        when topic_set = 'U' then
+            if(not is_filled and non_urgent_topics < target_fetch_size, 'NOT_DUE', 'OVER_TARGET')
+        when is_cached then 'FRESH'
+        else 'UNWANTED'
+    end as reason_code,
+    topic_set,
+    if(is_fetched, place + if(topic_set = 'U', urgent_topics, 0), null) as fetch_rank,
+    last_refresh_at_ms as observed_refresh_at_ms,
+    if(is_evicted, last_access_at_ms, null) as observed_access_at_ms,
+    least(
+        if(last_access_at_ms + 300000 > {at} and (is_cached or not has_demand),
+            last_access_at_ms + 300000, null),
+        if(is_cached and last_refresh_at_ms + 150000 > {at}, last_refresh_at_ms + 150000, null),
+        if(is_cached and last_refresh_at_ms + 300000 > {at}, last_refresh_at_ms + 300000, null)
+    ) as next_due_at_ms,
+    cached_topics, target_fetch_size, urgent_topics, non_urgent_topics
+from chosen;
+copy (
+    select * exclude (cached_topics, target_fetch_size, urgent_topics, non_urgent_topics) from round
+) to '{peer}' (format parquet);
+copy (
+    select cluster_id, producer_id, any_value(cached_topics) as cached_topics,
+        any_value(target_fetch_size) as target_fetch_size,
+        any_value(urgent_topics) as urgent_topics,
+        any_value(non_urgent_topics) as non_urgent_topics,
+        count(fetch_rank) as fetched_topics,
+        count(*) filter (starts_with(decision, 'evict')) as evicted_topics,
+        min(next_due_at_ms) as next_due_at_ms
+    from round group by all
+) to '{peer}.rounds' (format parquet)
 """
 _numbers = itertools.count(1000)  # run ids: each later than the one before
 _rounds = itertools.count()
@@ -187,7 +223,10 @@ def ask_duckdb(session: Session, values: dict[str, object]) -> None:
     connection = connect_peer(session)
     peer = session.warehouse.parent / "peer.parquet"
     connection.execute(PEER.format(**values, peer=peer))
-    counted = "select decision, topic_set, count(*) from {} group by all order by all"
+    counted = (
+        "select decision, reason_code, topic_set, count(*), sum(fetch_rank), sum(next_due_at_ms) "
+        "from {} group by all order by all"
+    )
     theirs = connection.execute(counted.format(f"'{peer}'")).fetchall()
     ours = connection.execute(counted.format("decisions.metadata_topics")).fetchall()
     assert theirs == ours, (theirs, ours)

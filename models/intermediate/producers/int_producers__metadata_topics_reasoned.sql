@@ -25,9 +25,11 @@ in_a_set as (
     select
         *,
         row_number() over (
-            partition by cluster_id, producer_id, topic_set
+            partition by cluster_id, producer_id
             order by
-                if(topic_set = 'U', last_refresh_at_ms, null), topic_name
+                topic_set,
+                if(topic_set = 'U', last_refresh_at_ms, null),
+                topic_name
         ) as place
 
     from topics
@@ -71,8 +73,7 @@ planned as (
         sized.urgent_topics + sized.non_urgent_limit > 0
         and sized.held_by is null as is_sent,
         coalesce(
-            placed.topic_set = 'T' or placed.place <= sized.non_urgent_limit,
-            false
+            placed.place <= sized.urgent_topics + sized.non_urgent_limit, false
         ) as is_planned
 
     from placed
@@ -132,7 +133,7 @@ metadata_topics_reasoned as (
                 then coalesce(decided.clause, 'NEW')
             when decided.topic_set = 'U' and decided.is_asked
                 then if(
-                    decided.place <= decided.room
+                    decided.place <= decided.urgent_topics + decided.room
                     or decided.target_fetch_size is null,
                     'FILL',
                     'OLDEST'
@@ -149,12 +150,7 @@ metadata_topics_reasoned as (
         end as reason_code,
         producers.decided_at_ms,
         decided.topic_set,
-        if(
-            decided.is_asked,
-            decided.place
-            + if(decided.topic_set = 'U', decided.urgent_topics, 0),
-            null
-        ) as fetch_rank,
+        if(decided.is_asked, decided.place, null) as fetch_rank,
         decided.last_refresh_at_ms as observed_refresh_at_ms,
         if(decided.is_evicted, decided.last_access_at_ms, null)
             as observed_access_at_ms,
