@@ -88,7 +88,7 @@ class Watcher(Protocol):
         """A topic that somebody waited for is there."""
 
     def sized(self, at_ms: int, cached: int) -> None:
-        """So many topics are cached from now on."""
+        """Other topics are cached from now on than before, and so many."""
 
     def closed(self, at_ms: int) -> None:
         """Nothing is known any more."""

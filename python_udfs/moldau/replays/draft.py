@@ -109,20 +109,21 @@ class DraftCache(Cache):
         assert request is not None
         self.in_flight = None
         is_behind = bool(self.refreshed) and next(reversed(self.refreshed.values())) >= at_ms
-        before = len(self.refreshed)
+        are_others = False
         for topic in sorted(request.topics or ()):
             if self.notified.get(topic, NEVER) <= request.at_ms:
                 del self.notified[topic]
             if topic in failing:
-                self.refreshed.pop(topic, None)
+                are_others |= self.refreshed.pop(topic, None) is not None
                 self._unused.pop(topic, None)
                 self.failed_at = at_ms
             else:
+                are_others |= topic not in self.refreshed
                 self._refresh(topic, at_ms, topic in request.for_demand)
             self._time(topic)
         if is_behind:
             self._put_in_order()
-        if len(self.refreshed) != before:
+        if are_others:
             self.watcher.sized(at_ms, len(self.refreshed))
         return []
 

@@ -117,15 +117,16 @@ class KafkaCache(Cache):
         assert request is not None
         self.in_flight = None
         self.failed_at = at_ms
-        before = len(self.refreshed)
         if request.topics is None:
             later = {one: told for one, told in self.notified.items() if told > request.at_ms}
             self.notified = later
             self._needs_full = bool(later)
         evicted = self._forget(at_ms, request)
+        are_others = bool(evicted)
         if request.topics is None:
             for topic in failing:
                 if self.refreshed.pop(topic, None) is not None:
+                    are_others = True
                     self._uncached.add(topic)
                     self._given.discard(topic)
             self._full_answers.append(at_ms)
@@ -135,6 +136,7 @@ class KafkaCache(Cache):
             if topic in failing:
                 self._needs_full = True
             else:
+                are_others |= topic not in self.refreshed
                 self.refreshed[topic] = at_ms
                 self._uncached.discard(topic)
                 if (since := self.waiting.pop(topic, None)) is not None:
@@ -143,7 +145,7 @@ class KafkaCache(Cache):
         if request.topics is None or self.full_at == LONG_AGO:
             self.full_at = at_ms  # the first answer tells of all that is known
         self._ask_again(at_ms)
-        if len(self.refreshed) != before:
+        if are_others:
             self.watcher.sized(at_ms, len(self.refreshed))
         return evicted
 

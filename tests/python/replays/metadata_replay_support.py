@@ -38,9 +38,19 @@ class Producer:
     max_idle_ms: int | None = None
     failed_at_ms: int | None = None
     partitions: int = 12
+    more_partitions: Mapping[str, int] = field(default_factory=dict)
     name: str = "p1"
     ruleset: str = "kip_526_draft"
     own: Mapping[str, Any] = field(default_factory=dict)
+
+    def partitions_of(self, topic: str) -> int:
+        return self.more_partitions.get(topic, self.partitions)
+
+    def told_bytes(self, topic: str) -> int:
+        return self.refused_bytes(topic) + self.partitions_of(topic) * 42
+
+    def refused_bytes(self, topic: str) -> int:
+        return 10 + len(topic)
 
     def row(self) -> dict[str, Any]:
         names = list({*self.topics, *(topic for _, _, topic in self.events if topic)})
@@ -72,10 +82,10 @@ class Producer:
             "notified_at_ms": [told(one.notified) for one in known],
             "idle_since_at_ms": [told(one.idle_since) for one in known],
             "is_in_error": [one.is_in_error for one in known],
-            "partition_counts": [self.partitions] * len(names),
+            "partition_counts": [self.partitions_of(name) for name in names],
             "asked_bytes": [2 + len(name) for name in names],
-            "told_bytes": [10 + len(name) + self.partitions * 42 for name in names],
-            "refused_bytes": [10 + len(name) for name in names],
+            "told_bytes": [self.told_bytes(name) for name in names],
+            "refused_bytes": [self.refused_bytes(name) for name in names],
             "event_at_ms": [at_ms for at_ms, _, _ in self.events],
             "events": [event for _, event, _ in self.events],
             "event_topics": [topic for _, _, topic in self.events],

@@ -54,6 +54,8 @@ class Naive:
     counts: dict[int, Counter[str]] = field(default_factory=dict)
     requests: list[tuple[int, list[str]]] = field(default_factory=list)
     evictions: list[tuple[int, list[str]]] = field(default_factory=list)
+    kept: dict[int, list[str]] = field(default_factory=dict)
+    """Cached when the bucket ends."""
 
     @property
     def is_draft(self) -> bool:
@@ -336,6 +338,7 @@ def replay(
                 if round_trip_ms == 0:
                     answer_at = None
                     naive.answer(now)
+        naive.kept[now // naive.bucket_ms] = naive.cached()
         cached = len(naive.cached())
         naive.count(now, cached_topic_ms=cached, cached_change=cached - last_cached)
         last_cached = cached

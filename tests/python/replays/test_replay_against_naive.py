@@ -58,6 +58,10 @@ def test_a_round_at_every_tick_does_the_same(ruleset: str, seed: int) -> None:
             assert (row[column] if row else 0) == right[column], (bucket, column)
         if row:
             assert row["became_cached"] - row["left_cache"] == right["cached_change"]
+            kept = sorted(naive.kept[bucket])
+            assert row["cached_topics"] == len(kept)
+            assert row["cached_partitions"] == sum(map(producer.partitions_of, kept))
+            assert row["cached_bytes"] == sum(map(producer.told_bytes, kept))
             assert row["use_age_ms_max"] <= row["use_age_ms"]
             causes = ("new", "notified", "stale", "fill", "oldest")
             assert sum(row[f"{cause}_topics"] for cause in causes) == row["topics"]
@@ -88,6 +92,7 @@ def random_producer(chance: random.Random, from_ms: int, to_ms: int) -> Producer
         max_age_ms=chance.choice([0, 401, 1_000, 3_000]),
         backoff_ms=chance.choice([0, 100]),
         max_idle_ms=chance.choice([None, 5_000]),
+        more_partitions={name: number for number, name in enumerate(names)},
     )
 
 
