@@ -148,6 +148,10 @@ class Cache(ABC):
 
         Gives those that are forgotten by it."""
 
+    def has_asked(self, request: Request, topic: Topic) -> bool:
+        """The request, which is in flight, asks for the topic."""
+        return topic in (self.accessed if request.topics is None else request.topics)
+
     def abandon(self, topic: Topic) -> None:
         """Nobody waits for the topic any more."""
         self.waiting.pop(topic, None)

@@ -156,7 +156,7 @@ class Clock:
         request = self.cache.in_flight
         assert request is not None
         self._answer_at = NEVER
-        self.measures.answered(request, self._told, self._failing)
+        self.measures.answered(now, request, self._told, self._failing)
         evicted = self.cache.answer(now, self._failing)
         if self.tell is not None and evicted:
             self.tell(now, Round(evicted))

@@ -149,6 +149,10 @@ class KafkaCache(Cache):
             self.watcher.sized(at_ms, len(self.refreshed))
         return evicted
 
+    def has_asked(self, request: Request, topic: Topic) -> bool:
+        is_late = request.topics is None and topic in self._added
+        return not is_late and super().has_asked(request, topic)
+
     def _access(self, topic: Topic, at_ms: int) -> None:
         if topic not in self.accessed:
             self._new.add(topic)

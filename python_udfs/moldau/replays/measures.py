@@ -90,7 +90,7 @@ class Measures:
         self.ends_at = self._start + self.bucket_ms
         self._bucket = Bucket()
         self._requests = array("q")
-        self._second = self._second_topics = self._second_bytes = 0
+        self._begin_seconds()
         self._known_bytes = self._asked_bytes = 0
         self._evicted_at: dict[Topic, int] = {}
         self._was_known: set[Topic] = set()
@@ -100,6 +100,11 @@ class Measures:
     def began(self) -> None:
         """The cache has what it begins with."""
         self._cached = len(self._cache.refreshed)
+
+    def _begin_seconds(self) -> None:
+        """Of a second that is longer than its bucket each has its part."""
+        self._asked_second = self._told_second = -1
+        self._second_topics = self._second_bytes = 0
 
     def roll(self, at_ms: int) -> None:
         """Close the buckets that end at this instant, or before."""
@@ -159,26 +164,27 @@ class Measures:
         bucket.fill_topics += causes.fill
         bucket.oldest_topics += causes.oldest
         self._requests.append(size)
-        second = request.at_ms // 1000
-        if second != self._second:
-            self._second, self._second_topics, self._second_bytes = second, 0, 0
+        if (second := request.at_ms // 1000) != self._asked_second:
+            self._asked_second, self._second_topics = second, 0
         self._second_topics += size
-        self._second_bytes += told
-        if self._second_bytes > bucket.largest_second_bytes:
-            bucket.largest_second_bytes = self._second_bytes
-            bucket.largest_second_at_ms = second * 1000
         if self._second_topics > bucket.largest_second_topics:
             bucket.largest_second_topics = self._second_topics
         return told
 
-    def answered(self, request: Request, told: int, failing: Collection[Topic]) -> None:
+    def answered(self, at_ms: int, request: Request, told: int, failing: Collection[Topic]) -> None:
         """`told`: bytes of its topics; those that are failing have no partitions in an answer."""
-        sizes = self.sizes
+        bucket, sizes = self._bucket, self.sizes
         if failing:
-            asked = self._cache.accessed if request.topics is None else request.topics
-            told -= sum(sizes.told[one] - sizes.refused[one] for one in failing if one in asked)
-        self._bucket.bytes += told
-        self._bucket.overhead_bytes += sizes.answer_overhead
+            refused = [one for one in failing if self._cache.has_asked(request, one)]
+            told -= sum(sizes.told[one] - sizes.refused[one] for one in refused)
+        bucket.bytes += told
+        bucket.overhead_bytes += sizes.answer_overhead
+        if (second := at_ms // 1000) != self._told_second:
+            self._told_second, self._second_bytes = second, 0
+        self._second_bytes += told
+        if self._second_bytes > bucket.largest_second_bytes:
+            bucket.largest_second_bytes = self._second_bytes
+            bucket.largest_second_at_ms = second * 1000
 
     def failed(self) -> None:
         self._bucket.failed_requests += 1
@@ -251,6 +257,7 @@ class Measures:
             self.rows.append((self._start, bucket))
         self._bucket = Bucket()
         self._requests = array("q")
+        self._begin_seconds()
 
 
 def row_of(bucket: Bucket) -> tuple[Any, ...]:

@@ -52,6 +52,9 @@ class Naive:
     failing: set[str] = field(default_factory=set)
     evicted_at: dict[str, int] = field(default_factory=dict)
     counts: dict[int, Counter[str]] = field(default_factory=dict)
+    partitions: dict[str, int] = field(default_factory=dict)
+    told: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """Bytes of topics in answers by bucket and second."""
     requests: list[tuple[int, list[str]]] = field(default_factory=list)
     evictions: list[tuple[int, list[str]]] = field(default_factory=list)
     kept: dict[int, list[str]] = field(default_factory=dict)
@@ -239,6 +242,12 @@ class Naive:
         assert self.in_flight
         sent, asked, wanted, is_full = self.in_flight
         self.in_flight = None
+        size = sum(
+            10 + len(topic) + (0 if topic in self.failing else 42 * self.partitions[topic])
+            for topic in asked
+        )
+        self.count(now, bytes=size)
+        self.told[now // self.bucket_ms, now // 1000] += size
         if not self.is_draft:
             self._kafka_answer(now, sent, asked, is_full)
             return

@@ -16,9 +16,9 @@ NAMES = [f"t{index:02d}" for index in range(45)]
 EVENTS = ("access",) * 20 + ("demand",) * 3 + ("notice",) * 2
 RARE = ("demand_served", "demand_abandoned", "refreshed", "topic_error", "request_failed")
 SAME = (
-    "requests", "topics", "blocking_fetches", "evictions", "wasted_refreshes", "idle_topic_ms",
-    "misses", "regrets", "blocked_ms", "refreshes", "refresh_age_ms", "uses", "use_age_ms",
-    "uses_over_max_age", "failed_requests", "cached_topic_ms",
+    "requests", "topics", "bytes", "blocking_fetches", "evictions", "wasted_refreshes",
+    "idle_topic_ms", "misses", "regrets", "blocked_ms", "refreshes", "refresh_age_ms", "uses",
+    "use_age_ms", "uses_over_max_age", "failed_requests", "cached_topic_ms",
 )  # fmt: skip
 
 
@@ -30,13 +30,14 @@ def test_a_round_at_every_tick_does_the_same(ruleset: str, seed: int) -> None:
     span = (begin, begin + 9_000)
     tick_ms = chance.choice([1, 7, 100, 1_000])
     round_trip_ms = chance.choice([0, 0, 20, 333])
+    bucket_ms = [500, 3_000][seed % 2]
     producer = random_producer(chance, *span)
     producer.ruleset = ruleset
     if ruleset == ALL[0]:
         mode = chance.choice(["single", "independent", "sequential"])
         producer.own = {"rule_mode": mode, "evict_strict": chance.choice([False, True])}
-    told = replay_of(span[1], tick_ms, [ruleset], begin, round_trip_ms, bucket_ms=500)
-    naive = naive_of(producer, ruleset)
+    told = replay_of(span[1], tick_ms, [ruleset], begin, round_trip_ms, bucket_ms)
+    naive = naive_of(producer, ruleset, bucket_ms)
     known = {
         name: Row(
             one.accessed, one.refreshed, one.notified, *demand(one), idle_since=one.idle_since
@@ -51,13 +52,16 @@ def test_a_round_at_every_tick_does_the_same(ruleset: str, seed: int) -> None:
     assert [one for one in asked if one[1]] == naive.requests
     forgotten = [(row["round_at_ms"], row["evicted_topic_names"]) for row in found]
     assert [one for one in forgotten if one[1]] == merged(naive.evictions)
-    measured = {row["bucket_start_ms"] // 500: row for row in buckets(told, producer)}
-    for bucket in range(span[0] // 500, span[1] // 500):
+    measured = {row["bucket_start_ms"] // bucket_ms: row for row in buckets(told, producer)}
+    for bucket in range(span[0] // bucket_ms, -(-span[1] // bucket_ms)):
         row, right = measured.get(bucket), naive.counts.get(bucket, Counter())
         for column in SAME:
             assert (row[column] if row else 0) == right[column], (bucket, column)
         if row:
             assert row["became_cached"] - row["left_cache"] == right["cached_change"]
+            told_a_second = [size for (of, _), size in naive.told.items() if of == bucket]
+            assert row["largest_second_bytes"] == max(told_a_second, default=0)
+            assert row["largest_second_topics"] <= row["topics"]
             kept = sorted(naive.kept[bucket])
             assert row["cached_topics"] == len(kept)
             assert row["cached_partitions"] == sum(map(producer.partitions_of, kept))
@@ -96,7 +100,7 @@ def random_producer(chance: random.Random, from_ms: int, to_ms: int) -> Producer
     )
 
 
-def naive_of(producer: Producer, ruleset: str) -> Naive:
+def naive_of(producer: Producer, ruleset: str, bucket_ms: int) -> Naive:
     own = {name: str(value).lower() for name, value in producer.own.items()}
     return Naive(
         {**switches_of("producers")[ruleset], **own},
@@ -104,7 +108,8 @@ def naive_of(producer: Producer, ruleset: str) -> Naive:
         producer.max_age_ms,
         producer.backoff_ms,
         producer.max_idle_ms,
-        bucket_ms=500,
+        bucket_ms=bucket_ms,
+        partitions={name: producer.partitions_of(name) for name in NAMES},
     )
 
 
