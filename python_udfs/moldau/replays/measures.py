@@ -234,6 +234,8 @@ class Measures:
     def closed(self, at_ms: int) -> None:
         self.sized(at_ms, 0)
         self._known_bytes = self._asked_bytes = 0
+        self._evicted_at.clear()
+        self._was_known.clear()
 
     def _integrate(self, until_ms: int) -> None:
         self._bucket.cached_topic_ms += self._cached * (until_ms - self._sized_at)

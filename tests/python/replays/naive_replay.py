@@ -51,6 +51,7 @@ class Naive:
     in_flight: tuple[int, list[str], set[str], bool] | None = None
     failing: set[str] = field(default_factory=set)
     evicted_at: dict[str, int] = field(default_factory=dict)
+    were_known: set[str] = field(default_factory=set)
     counts: dict[int, Counter[str]] = field(default_factory=dict)
     partitions: dict[str, int] = field(default_factory=dict)
     told: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -78,6 +79,7 @@ class Naive:
 
     def begin(self, known: dict[str, Row]) -> None:
         self.rows = known
+        self.were_known = set(known)
         refreshed = [row.refreshed for row in known.values() if row.refreshed is not None]
         self.full_at = min(refreshed, default=None)
         for name, row in known.items():
@@ -110,6 +112,8 @@ class Naive:
                 self.in_flight, self.failed_at = None, now
             case "closed":
                 self.rows.clear()
+                self.evicted_at.clear()
+                self.were_known.clear()
                 self.in_flight = self.full_at = self.failed_at = None
                 self.needs_full = False
 
@@ -120,8 +124,10 @@ class Naive:
             self.count(now, uses_over_max_age=int(now - row.refreshed > self.max_age_ms))
             row.is_held |= is_demand
         elif not row or row.waits_since is None:
-            late = now - self.evicted_at.pop(topic, now - self.evict_ms - 1)
-            self.count(now, misses=1, regrets=int(late <= self.evict_ms))
+            evicted_at = self.evicted_at.pop(topic, None)
+            is_late = evicted_at is not None and now - evicted_at <= self.idle_ms
+            is_first = topic not in self.were_known
+            self.count(now, misses=1, first_misses=int(is_first), regrets=int(is_late))
         self._access(now, topic)
         row = self.rows[topic]
         if row.refreshed is None:
@@ -133,6 +139,7 @@ class Naive:
             self.rows[topic] = Row(now, is_new=True)
             if not self.is_draft:
                 self.failed_at = None
+        self.were_known.add(topic)
         row = self.rows[topic]
         if now > row.accessed:
             row.accessed, row.idle_since, row.unused = now, None, 0

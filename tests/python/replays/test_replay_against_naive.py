@@ -17,8 +17,9 @@ EVENTS = ("access",) * 20 + ("demand",) * 3 + ("notice",) * 2
 RARE = ("demand_served", "demand_abandoned", "refreshed", "topic_error", "request_failed")
 SAME = (
     "requests", "topics", "bytes", "blocking_fetches", "evictions", "wasted_refreshes",
-    "idle_topic_ms", "misses", "regrets", "blocked_ms", "refreshes", "refresh_age_ms", "uses",
-    "use_age_ms", "uses_over_max_age", "failed_requests", "cached_topic_ms",
+    "idle_topic_ms", "misses", "first_misses", "regrets", "blocked_ms", "refreshes",
+    "refresh_age_ms", "uses", "use_age_ms", "uses_over_max_age", "failed_requests",
+    "cached_topic_ms",
 )  # fmt: skip
 
 

@@ -11,9 +11,11 @@ DRAFT, KAFKA = "kip_526_draft", "kafka_2_5"
 TOLD, REFUSED = Producer().told_bytes("x"), Producer().refused_bytes("x")
 
 
-def only(producer: Producer, ruleset: str, **more: Any) -> dict[str, Any]:
+def only(
+    producer: Producer, ruleset: str, to_ms: int = 300_000, tick_ms: int = 1_000, **more: Any
+) -> dict[str, Any]:
     """The bucket that there is."""
-    [row] = buckets(replay_of(300_000, rulesets=[ruleset], **more), producer)
+    [row] = buckets(replay_of(to_ms, tick_ms, [ruleset], **more), producer)
     return row
 
 
@@ -37,6 +39,16 @@ def test_what_became_known_since_is_not_in_the_answer() -> None:
     topics = {"x": Topic(0, 0)}
     events = [(500, "topic_error", "y"), (1_100, "access", "y")]
     producer = Producer(topics, events, max_age_ms=1_000, evict_ms=10_000)
-    replay = replay_of(1_300, rulesets=[KAFKA], round_trip_ms=200, tick_ms=1_000)
-    [row] = buckets(replay, producer)
+    row = only(producer, KAFKA, 1_300, round_trip_ms=200)
     assert (row["requests"], row["bytes"]) == (1, TOLD)
+
+
+@pytest.mark.parametrize("ruleset", ALL)
+def test_a_producer_that_was_closed_regrets_nothing(ruleset: str) -> None:
+    """It begins anew: its first send is a first one."""
+    uses = [(100 * index, "access", "other") for index in range(100)]
+    events = [(0, "access", "x"), *uses, (3_500, "closed", ""), (3_600, "access", "x")]
+    producer = Producer(events=events, evict_ms=2_000, max_age_ms=1_000, max_idle_ms=2_000)
+    row = only(producer, ruleset, 5_000, 10)
+    assert row["evictions"] == 1
+    assert (row["misses"], row["first_misses"], row["regrets"]) == (4, 4, 0)
