@@ -130,6 +130,11 @@ class Cache(ABC):
             if one.notified_at_ms is not None:
                 self.notified[one.topic] = one.notified_at_ms
 
+    @property
+    def idle_limit_ms(self) -> int:
+        """The eviction time in force."""
+        return self.limits.evict_ms
+
     @abstractmethod
     def want(self, topic: Topic, at_ms: int) -> None:
         """A topic that is not cached is used: somebody waits for it from now on."""

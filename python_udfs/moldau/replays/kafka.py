@@ -45,10 +45,13 @@ class KafkaCache(Cache):
         self._is_uneven = True  # some topics were refreshed after `full_at`
         # clocks that ran at the begin, with the access they are of
         self._clocks: dict[Topic, tuple[int, int | None]] = {}
-        limits = self.limits
-        has_max_idle = self.rules.reads_max_idle and limits.max_idle_ms is not None
-        idle_ms = limits.max_idle_ms if has_max_idle else limits.evict_ms
-        self._idle_ms = (idle_ms or 0) + self.rules.evict_strict
+        self._idle_ms = self.idle_limit_ms + self.rules.evict_strict
+
+    @property
+    def idle_limit_ms(self) -> int:
+        if self.rules.reads_max_idle and self.limits.max_idle_ms is not None:
+            return self.limits.max_idle_ms
+        return self.limits.evict_ms
 
     def start(self, known: Iterable[Known]) -> None:
         known = list(known)

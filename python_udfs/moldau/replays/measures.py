@@ -78,8 +78,6 @@ class Measures:
     sizes: Sizes
     bucket_ms: int
     max_age_ms: int
-    regret_ms: int
-    """A topic that is wanted again so long after its eviction was evicted too early."""
     rows: list[tuple[int, Bucket]] = field(default_factory=list)
     """Starts of buckets in which anything happened or was cached, and what."""
 
@@ -140,7 +138,7 @@ class Measures:
         bucket.misses += 1
         evicted_at = self._evicted_at.pop(topic, None)
         if evicted_at is not None:
-            bucket.regrets += at_ms - evicted_at <= self.regret_ms
+            bucket.regrets += at_ms - evicted_at <= self._cache.idle_limit_ms
         elif topic not in self._was_known:
             bucket.first_misses += 1
 

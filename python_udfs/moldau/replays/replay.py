@@ -109,9 +109,7 @@ class Replay:
 
     def _clock(self, producer: _Producer, ruleset: str) -> Clock:
         limits = producer.limits
-        measures = Measures(
-            producer.sizes, self.bucket_ms, limits.max_age_ms, regret_ms=limits.evict_ms
-        )
+        measures = Measures(producer.sizes, self.bucket_ms, limits.max_age_ms)
         cache = cache_of(producer.switches(ruleset, self.rulesets[ruleset]), limits, measures)
         clock = Clock(self.span, cache, measures)
         clock.start(producer.known, producer.failed_at, producer.paced_at)

@@ -52,3 +52,16 @@ def test_a_producer_that_was_closed_regrets_nothing(ruleset: str) -> None:
     row = only(producer, ruleset, 5_000, 10)
     assert row["evictions"] == 1
     assert (row["misses"], row["first_misses"], row["regrets"]) == (4, 4, 0)
+
+
+@pytest.mark.parametrize("ruleset", ALL)
+def test_what_is_regretted_is_within_the_eviction_time_of_the_rule_set(ruleset: str) -> None:
+    """x goes at 8 s or soon after, and is wanted 12 s later."""
+    uses = [(1_000 * index, "access", "other") for index in range(22)]
+    events = [(0, "access", "x"), *uses, (21_000, "access", "x")]
+    evict_ms, max_idle_ms = (20_000, 8_000) if ruleset == KAFKA else (8_000, 20_000)
+    producer = Producer(events=events, evict_ms=evict_ms, max_age_ms=1_000, max_idle_ms=max_idle_ms)
+    row = only(producer, ruleset, 22_000)
+    assert (row["evictions"], row["misses"], row["regrets"]) == (1, 3, 0)
+    events[-1] = (16_000, "access", "x")
+    assert only(producer, ruleset, 17_000)["regrets"] == 1
