@@ -1,38 +1,55 @@
 with
 
-accesses as (
+events as (
+
+    select * from {{ ref('stg_raw__producer_events') }}
+
+),
+
+happened as (
 
     select distinct
         cluster_id,
         producer_id,
         topic_name,
-        at_ms
+        at_ms,
+        false as is_closing
 
-    from {{ ref('stg_raw__producer_events') }}
+    from events
 
     where event in ('access', 'demand')
 
+    union all
+
+    select distinct
+        cluster_id,
+        producer_id,
+        '' as topic_name,
+        at_ms,
+        true as is_closing
+
+    from events
+
+    where event = 'closed'
+
 ),
 
-producers as (
-
-    select * from {{ ref('stg_state__producers') }}
-
-),
-
-ordered as (
+{# at one instant a producer is closed last, as in a replay #}
+ended as (
 
     select
         cluster_id,
         producer_id,
         topic_name,
         at_ms,
-        lag(at_ms) over (
-            partition by cluster_id, producer_id, topic_name
-            order by at_ms
-        ) as previous_at_ms
+        is_closing,
+        min(if(is_closing, at_ms, null)) over (
+            partition by cluster_id, producer_id
+            order by at_ms desc, is_closing desc
+            rows between unbounded preceding and current row
+        ) as closed_at_ms
 
-    from accesses
+    from happened
 
 ),
 
@@ -40,23 +57,19 @@ ordered as (
 access_gaps as (
 
     select
-        ordered.cluster_id,
-        ordered.producer_id,
-        ordered.topic_name,
-        ordered.at_ms,
-        if(
-            coalesce(
-                producers.closed_event_at_ms >= ordered.previous_at_ms
-                and producers.closed_event_at_ms < ordered.at_ms,
-                false
-            ),
-            null,
-            ordered.at_ms - ordered.previous_at_ms
+        cluster_id,
+        producer_id,
+        topic_name,
+        at_ms,
+        closed_at_ms,
+        at_ms - lag(at_ms) over (
+            partition by cluster_id, producer_id, topic_name, closed_at_ms
+            order by at_ms
         ) as gap_ms
 
-    from ordered
+    from ended
 
-    left join producers using (cluster_id, producer_id)
+    where not is_closing
 
 )
 

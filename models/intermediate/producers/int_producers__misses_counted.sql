@@ -31,14 +31,17 @@ producers as (
 
 ),
 
-{# what stays cached behind the last access counts to the end of the log #}
+{# what stays cached behind the last access counts until the producer is closed, or the log ends #}
 last_accesses as (
 
     select
         gaps.cluster_id,
         gaps.producer_id,
         gaps.topic_name,
-        producers.last_at_ms - max(gaps.at_ms) as kept_ms,
+        least(
+            coalesce(gaps.closed_at_ms, producers.last_at_ms),
+            producers.last_at_ms
+        ) - max(gaps.at_ms) as kept_ms,
         false as is_gap
 
     from gaps
@@ -49,6 +52,7 @@ last_accesses as (
         gaps.cluster_id,
         gaps.producer_id,
         gaps.topic_name,
+        gaps.closed_at_ms,
         producers.last_at_ms
 
 ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -21,43 +22,48 @@ def of(session: Session, name: str, cluster: str, at_ms: int | None = None) -> l
     return [row for row in mart(session, name, at_ms) if row["cluster_id"] == cluster]
 
 
-def misses_of(times: dict[str, list[int]], evict_ms: int) -> tuple[int, int, float]:
-    """Misses, first accesses and topic-milliseconds, by playing the accesses one by one."""
+def misses_of(
+    times: dict[str, list[int]], evict_ms: int, closed: Sequence[int] = (), is_strict: bool = False
+) -> tuple[int, int, float]:
+    """Misses, first accesses and topic-milliseconds, by playing the accesses one by one.
+
+    `closed`: when the producer was; at one instant that comes last."""
     end = max(max(several) for several in times.values())
     misses = firsts = 0
     kept = 0.0
     for several in times.values():
         last: int | None = None
-        for at in sorted(set(several)):
-            if last is None:
-                firsts += 1
-            else:
-                misses += at - last >= evict_ms
+        steps = [(at, 0) for at in set(several)] + [(at, 1) for at in closed if at < end]
+        for at, is_closing in sorted([*steps, (end, 1)]):
+            if last is not None:
                 kept += min(at - last, evict_ms)
-            last = at
-        assert last is not None
-        kept += min(end - last, evict_ms)
+                misses += not is_closing and at - last >= evict_ms + is_strict
+            firsts += not is_closing and last is None
+            last = None if is_closing else at
     return misses, firsts, kept
 
 
-def test_the_curve_is_that_of_playing_the_accesses(session: Session) -> None:
+@pytest.mark.parametrize("closings", [0, 1, 20])
+def test_the_curve_is_that_of_playing_the_accesses(session: Session, closings: int) -> None:
+    """A producer begins anew each time that it was closed."""
     chance = random.Random(3)
-    cluster, name = "producers on a curve", "curved"
+    cluster, name = f"producers on a curve {closings}", f"curved {closings}"
     times: dict[str, list[int]] = defaultdict(list)
     for topic in "abcdefgh":
         at = START_MS + chance.randrange(HOUR_MS)
         for _ in range(40):
             times[topic].append(at)
             at += chance.choice([0, 999, 1000, 1001, 5000, 299_999, 300_000, 400_000, HOUR_MS])
+    closed = [chance.choice(chance.choice(list(times.values()))) for _ in range(closings)]
     ours = with_producers(session, {name: Rules(evict_ms=400_000)})
     load_events(ours, cluster, [
         Event(name, "access", at, topic) for topic, several in times.items() for at in several
-    ])  # fmt: skip
+    ] + [Event(name, "closed", at) for at in closed])  # fmt: skip
     curve = {row["evict_ms"]: row for row in of(session, "metadata_miss_curve", cluster)}
     assert [at for at, row in curve.items() if row["is_in_force"]] == [400_000]
     assert {1000, 5000, 300_000, HOUR_MS} < set(curve)
     for evict_ms, row in curve.items():
-        misses, firsts, kept = misses_of(times, evict_ms)
+        misses, firsts, kept = misses_of(times, evict_ms, closed)
         assert (row["misses"], row["first_accesses"]) == (misses, firsts), evict_ms
         assert row["cached_topic_seconds"] == pytest.approx(kept / 1000), evict_ms
         assert row["entries"] == pytest.approx(kept / 150_000 + misses + firsts), evict_ms
