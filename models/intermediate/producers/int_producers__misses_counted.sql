@@ -105,6 +105,7 @@ curves as (
         cluster_id,
         producer_id,
         idle_limit_ms,
+        evict_strict,
         cycle_ms,
         explode(
             array_distinct(
@@ -126,8 +127,15 @@ misses as (
         curves.evict_ms,
         curves.idle_limit_ms,
         curves.cycle_ms,
-        sum(if(histogram.span_ms >= curves.evict_ms, histogram.gaps, 0))
-            as misses,
+        sum(
+            if(
+                {{ outlasts_eviction(
+                    'histogram.span_ms', 'curves.evict_ms', 'curves.evict_strict'
+                ) }},
+                histogram.gaps,
+                0
+            )
+        ) as misses,
         sum(least(histogram.span_ms, curves.evict_ms) * histogram.spans)
             as cached_topic_ms
 

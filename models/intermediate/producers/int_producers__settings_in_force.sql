@@ -25,7 +25,6 @@ producers_named as (
     select
         producers.cluster_id,
         producers.producer_id,
-        producers.closed_event_at_ms,
         coalesce(producer_settings.producer_id, 'default') as settings_id
 
     from producers
@@ -39,7 +38,6 @@ settings_in_force as (
     select
         producers_named.cluster_id,
         producers_named.producer_id,
-        producers_named.closed_event_at_ms,
         rule_sets.ruleset,
         rule_sets.topics_requested,
         if(
@@ -47,6 +45,8 @@ settings_in_force as (
             coalesce(producer_settings.max_idle_ms, producer_settings.evict_ms),
             producer_settings.evict_ms
         ) as idle_limit_ms,
+        coalesce(producer_settings.evict_strict, rule_sets.evict_strict)
+            as evict_strict,
         producer_settings.max_age_ms,
         {# the draft refreshes at half an age #}
         if(

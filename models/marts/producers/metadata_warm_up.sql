@@ -32,9 +32,14 @@ rhythms as (
         gaps.topic_name,
         max(gaps.at_ms) as last_access_at_ms,
         count(gaps.gap_ms) as gaps_seen,
-        count_if(gaps.gap_ms >= settings.idle_limit_ms) as misses_seen,
+        count_if(
+            {{ outlasts_eviction(
+                'gaps.gap_ms', 'settings.idle_limit_ms', 'settings.evict_strict'
+            ) }}
+        ) as misses_seen,
         percentile_approx(gaps.gap_ms, 0.5) as usual_gap_ms,
-        max(settings.idle_limit_ms) as evict_ms
+        settings.idle_limit_ms as evict_ms,
+        settings.evict_strict
 
     from gaps
 
@@ -43,7 +48,9 @@ rhythms as (
     group by
         gaps.cluster_id,
         gaps.producer_id,
-        gaps.topic_name
+        gaps.topic_name,
+        settings.idle_limit_ms,
+        settings.evict_strict
 
 ),
 
@@ -58,7 +65,9 @@ expected as (
 
     where
         rhythms.gaps_seen >= 2
-        and rhythms.usual_gap_ms >= rhythms.evict_ms
+        and {{ outlasts_eviction(
+            'rhythms.usual_gap_ms', 'rhythms.evict_ms', 'rhythms.evict_strict'
+        ) }}
 
 ),
 

@@ -43,8 +43,10 @@ def misses_of(
     return misses, firsts, kept
 
 
-@pytest.mark.parametrize("closings", [0, 1, 20])
-def test_the_curve_is_that_of_playing_the_accesses(session: Session, closings: int) -> None:
+@pytest.mark.parametrize(("closings", "is_strict"), [(0, False), (1, False), (20, True)])
+def test_the_curve_is_that_of_playing_the_accesses(
+    session: Session, closings: int, is_strict: bool
+) -> None:
     """A producer begins anew each time that it was closed."""
     chance = random.Random(3)
     cluster, name = f"producers on a curve {closings}", f"curved {closings}"
@@ -55,7 +57,7 @@ def test_the_curve_is_that_of_playing_the_accesses(session: Session, closings: i
             times[topic].append(at)
             at += chance.choice([0, 999, 1000, 1001, 5000, 299_999, 300_000, 400_000, HOUR_MS])
     closed = [chance.choice(chance.choice(list(times.values()))) for _ in range(closings)]
-    ours = with_producers(session, {name: Rules(evict_ms=400_000)})
+    ours = with_producers(session, {name: Rules(evict_ms=400_000, is_strict=is_strict)})
     load_events(ours, cluster, [
         Event(name, "access", at, topic) for topic, several in times.items() for at in several
     ] + [Event(name, "closed", at) for at in closed])  # fmt: skip
@@ -63,7 +65,7 @@ def test_the_curve_is_that_of_playing_the_accesses(session: Session, closings: i
     assert [at for at, row in curve.items() if row["is_in_force"]] == [400_000]
     assert {1000, 5000, 300_000, HOUR_MS} < set(curve)
     for evict_ms, row in curve.items():
-        misses, firsts, kept = misses_of(times, evict_ms, closed)
+        misses, firsts, kept = misses_of(times, evict_ms, closed, is_strict)
         assert (row["misses"], row["first_accesses"]) == (misses, firsts), evict_ms
         assert row["cached_topic_seconds"] == pytest.approx(kept / 1000), evict_ms
         assert row["entries"] == pytest.approx(kept / 150_000 + misses + firsts), evict_ms
@@ -131,6 +133,22 @@ def test_a_producer_that_was_closed_begins_anew(session: Session) -> None:
     load_events(ours, cluster, [*events, Event("reborn", "closed", START_MS + 15_000)])
     rows = {row["evict_ms"]: row for row in of(session, "metadata_miss_curve", cluster)}
     assert (rows[10_000]["first_accesses"], rows[10_000]["misses"]) == (2, 1)
+
+
+@pytest.mark.parametrize(("is_strict", "misses"), [(False, 3), (True, 0)])
+def test_a_gap_of_the_very_time_is_too_long_unless_strict(
+    session: Session, is_strict: bool, misses: int
+) -> None:
+    """B2, and what another reading of it says."""
+    cluster, name = f"producers at the limit {is_strict}", f"at the limit {is_strict}"
+    ours = with_producers(session, {name: Rules(is_strict=is_strict)})
+    uses = [START_MS + 300_000 * use for use in range(4)]
+    load_events(ours, cluster, [Event(name, "access", at, "x") for at in uses])
+    [now] = [row for row in of(session, "metadata_miss_curve", cluster) if row["is_in_force"]]
+    [advice] = of(session, "metadata_recommendations", cluster)
+    warm = of(session, "metadata_warm_up", cluster)
+    assert (now["misses"], [row["misses_seen"] for row in warm]) == (misses, [3] * (not is_strict))
+    assert advice["advice"] == ("KEEP" if is_strict else "RAISE")
 
 
 def test_a_broker_that_goes_away_is_felt_by_who_caches_its_topics(session: Session) -> None:
