@@ -33,7 +33,7 @@ producers_named as (
 
 ),
 
-settings_in_force as (
+producers_set as (
 
     select
         producers_named.cluster_id,
@@ -45,6 +45,8 @@ settings_in_force as (
             coalesce(producer_settings.max_idle_ms, producer_settings.evict_ms),
             producer_settings.evict_ms
         ) as idle_limit_ms,
+        {# what Kafka takes of metadata.max.idle.ms, and the draft of metadata.evict.ms #}
+        if(rule_sets.reads_max_idle, 5000L, 1000L) as least_limit_ms,
         coalesce(producer_settings.evict_strict, rule_sets.evict_strict)
             as evict_strict,
         producer_settings.max_age_ms,
@@ -64,6 +66,17 @@ settings_in_force as (
 
     inner join rule_sets
         on producer_settings.ruleset = rule_sets.ruleset
+
+),
+
+{# what is forgotten sooner is never refreshed, or no target times ten is reached #}
+settings_in_force as (
+
+    select
+        *,
+        greatest(least_limit_ms, cycle_ms, 10000L) as sound_limit_ms
+
+    from producers_set
 
 )
 

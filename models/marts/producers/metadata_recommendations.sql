@@ -12,36 +12,54 @@ settings as (
 
 ),
 
-{# the shortest time that keeps to the latency, and the longest that keeps
-   to the memory #}
-limits as (
+{# of an instant alone there is nothing to say, and what may not be set is no advice #}
+times as (
 
     select
         curve.cluster_id,
         curve.producer_id,
-        min(curve.evict_ms) filter (
-            where
-            curve.misses_per_hour
-            <= cast(coalesce(settings.blocking_fetches_budget, 1) as double)
-        ) as shortest_evict_ms,
-        max(curve.evict_ms) filter (
-            where
-            settings.cached_topics_budget is null
-            or curve.mean_cached_topics
-            <= cast(settings.cached_topics_budget as double)
-        ) as longest_evict_ms,
-        max(curve.evict_ms) as last_evict_ms
+        curve.evict_ms,
+        settings.least_limit_ms,
+        curve.misses_per_hour
+        <= cast(coalesce(settings.blocking_fetches_budget, 1) as double)
+            as keeps_latency,
+        settings.cached_topics_budget is null
+        or curve.mean_cached_topics
+        <= cast(settings.cached_topics_budget as double) as keeps_memory,
+        curve.evict_ms >= settings.sound_limit_ms as is_sound
 
     from curve
 
     inner join settings using (cluster_id, producer_id)
 
-    group by
-        curve.cluster_id,
-        curve.producer_id
+    where
+        curve.seen_ms > 0
+        and curve.evict_ms >= settings.least_limit_ms
 
 ),
 
+{# the shortest time that keeps to the latency, the longest that keeps to the memory #}
+limits as (
+
+    select
+        cluster_id,
+        producer_id,
+        min(evict_ms) filter (where keeps_latency) as shortest_evict_ms,
+        min(evict_ms) filter (where keeps_latency and is_sound)
+            as shortest_sound_evict_ms,
+        max(evict_ms) filter (where keeps_memory) as longest_evict_ms,
+        max(evict_ms) as last_evict_ms,
+        max(least_limit_ms) as least_limit_ms
+
+    from times
+
+    group by
+        cluster_id,
+        producer_id
+
+),
+
+{# memory alone may ask for a time that defeats itself #}
 chosen as (
 
     select
@@ -50,8 +68,8 @@ chosen as (
         shortest_evict_ms,
         longest_evict_ms,
         least(
-            coalesce(shortest_evict_ms, last_evict_ms),
-            coalesce(longest_evict_ms, 1000)
+            coalesce(shortest_sound_evict_ms, last_evict_ms),
+            coalesce(longest_evict_ms, least_limit_ms)
         ) as recommended_evict_ms
 
     from limits

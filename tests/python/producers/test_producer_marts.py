@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from metadata_reference import Producer, Rules, Topic
+from metadata_reference import KAFKA_2_5, Producer, Rules, Topic
 from producer_support import Event, load_events, load_lines, load_topics, with_producers
 from spark_support import mart
 
@@ -133,6 +134,45 @@ def test_a_producer_that_was_closed_begins_anew(session: Session) -> None:
     load_events(ours, cluster, [*events, Event("reborn", "closed", START_MS + 15_000)])
     rows = {row["evict_ms"]: row for row in of(session, "metadata_miss_curve", cluster)}
     assert (rows[10_000]["first_accesses"], rows[10_000]["misses"]) == (2, 1)
+
+
+def test_what_is_recommended_may_be_set_and_does_not_defeat_itself(session: Session) -> None:
+    """Topics in use all the time, which need none of the time that is in force."""
+    cluster = "producers in use"
+    rules = {
+        "draft in use": Rules(),
+        "draft of long ages": Rules(evict_ms=10**10, max_age_ms=10**10),
+        "kafka in use": KAFKA_2_5,
+        "kafka of short ages": dataclasses.replace(KAFKA_2_5, max_age_ms=6_000),
+        "kafka of a second": dataclasses.replace(
+            KAFKA_2_5, evict_ms=1_000, idle_ms=1_000, max_age_ms=1_000
+        ),
+        "kafka of a small cache": KAFKA_2_5,
+        "seen once": Rules(),
+    }
+    ours = with_producers(session, rules)
+    settings = ours.settings.sections["producers"]
+    update = {"budget_cached_topics": 1}
+    small = settings["kafka of a small cache"].model_copy(update=update)
+    settings["kafka of a small cache"] = small
+    uses = [(topic, START_MS + use * 500) for topic in "xy" for use in range(2_000)]
+    load_events(ours, cluster, [
+        Event(name, "access", at, topic)
+        for name in rules for topic, at in (uses if name != "seen once" else uses[:1])
+    ])  # fmt: skip
+    found = {
+        row["producer_id"]: (row["recommended_evict_ms"], row["advice"], row["smell"])
+        for row in of(session, "metadata_recommendations", cluster)
+    }
+    assert found == {
+        "draft in use": (180_000, "LOWER", None),
+        "draft of long ages": (10**10, "TOO_LITTLE_SEEN", None),
+        "kafka in use": (300_000, "KEEP", None),
+        "kafka of short ages": (10_000, "LOWER", None),
+        "kafka of a second": (10_000, "RAISE", "EVICTS_WITHIN_10_SECONDS"),
+        "kafka of a small cache": (5_000, "BUDGETS_CONFLICT", None),
+        "seen once": (None, "TOO_LITTLE_SEEN", None),
+    }
 
 
 @pytest.mark.parametrize(("is_strict", "misses"), [(False, 3), (True, 0)])
