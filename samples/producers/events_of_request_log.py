@@ -33,6 +33,11 @@ def requests(lines: Iterable[str]) -> Iterator[tuple[int, int, str, dict[str, An
         yield answered - round(told["totalTimeMs"]), answered, client, told
 
 
+def answered_topics(told: dict[str, Any], part: str) -> list[dict[str, Any]]:
+    """Those of the response, of which there is none where a client wants none (acks=0)."""
+    return (told["response"] or {}).get(part) or []
+
+
 def events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Producers are the clients that write; of the others' metadata requests nothing is told."""
     log = list(requests(lines))
@@ -43,7 +48,9 @@ def events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     names = {
         topic["topicId"]: topic["name"]
         for *_, told in api["METADATA"]
-        for topic in told["response"]["topics"]
+        for topic in answered_topics(told, "topics")
+        # from version 10 on there are ids, and with an error one alone
+        if topic.get("topicId") and topic["name"]
     }
 
     def event(client: str, topic: dict[str, Any], kind: str, at_ms: int) -> dict[str, Any]:
@@ -53,12 +60,12 @@ def events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for left, answered, client, told in api["PRODUCE"]:
         for topic in told["request"]["topicData"]:
             yield event(client, topic, "access", left)
-        for topic in told["response"]["responses"]:
+        for topic in answered_topics(told, "responses"):
             if any(one["errorCode"] in NOTICES for one in topic["partitionResponses"]):
                 yield event(client, topic, "notice", answered)
     for left, answered, client, told in api["METADATA"]:
         if client in producers:
-            for topic in told["response"]["topics"]:
+            for topic in answered_topics(told, "topics"):
                 yield event(client, topic, "requested", left)
                 kind = "topic_error" if topic["errorCode"] else "refreshed"
                 yield event(client, topic, kind, answered)

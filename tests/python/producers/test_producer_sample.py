@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from producer_support import load_lines, rounds_of, topics_of
@@ -28,6 +29,44 @@ def test_the_events_are_those_of_the_log() -> None:
         input=log, capture_output=True, check=True,
     )  # fmt: skip
     assert made.stdout.decode() == EVENTS.read_text()
+
+
+def events_of(*requests: tuple[str, dict[str, Any], Any]) -> list[tuple[Any, ...]]:
+    """What is made of requests, each its API, and what the log has of it and its response."""
+    log = ""
+    for api, request, response in requests:
+        header = {"clientId": "c", "requestApiKeyName": api}
+        told = {"requestHeader": header, "request": request, "response": response}
+        line = json.dumps(told | {"totalTimeMs": 5.0})
+        log += f"[2026-11-27 09:13:01,200] DEBUG Completed request:{line} (kafka.request.logger)\n"
+    made = subprocess.run(
+        [sys.executable, str(FOLDER / "events_of_request_log.py")],
+        input=log, capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    lines = [json.loads(line) for line in made.stdout.splitlines()]
+    return [(line["event"], line["topic"]) for line in lines]
+
+
+@pytest.mark.parametrize("response", ["", None])
+def test_a_produce_request_without_a_response_is_an_access(response: str | None) -> None:
+    """acks=0."""
+    assert events_of(("PRODUCE", {"topicData": [{"name": "x"}]}, response)) == [("access", "x")]
+
+
+def test_answers_of_any_version_name_their_topics() -> None:
+    """Ids came with version 10; an id that is unknown is answered without a name."""
+    known = {"errorCode": 0, "name": "x", "topicId": "one"}
+    unknown = {"errorCode": 100, "name": None, "topicId": "one"}
+    before = {"errorCode": 0, "name": "y"}
+    found = events_of(
+        ("METADATA", {}, {"topics": [known, before]}),
+        ("METADATA", {}, {"topics": [unknown]}),
+        ("PRODUCE", {"topicData": [{"topicId": "one"}]}, {"responses": []}),
+    )
+    assert sorted(found) == [
+        ("access", "x"), ("refreshed", "x"), ("refreshed", "y"), ("requested", "x"),
+        ("requested", "x"), ("requested", "y"), ("topic_error", "x"),
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
