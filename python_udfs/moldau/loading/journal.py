@@ -109,6 +109,7 @@ def finish(session: Session, staged: Staged) -> Loaded:
     notes += remarks.of_topics(unknown, "their records are kept as bytes, and nothing reads them")
     if staged.kind == RECORDS.kind:
         notes += remarks.of_other_bytes(len(refused), rows_already_there, staged.cluster_id)
+    notes += remarks.of_snapshot(staged.refused_files, len(staged.files), staged.kind)
     if rises := shapes()[staged.kind].rises:
         notes += remarks.of_falls(*find_falls(staged, *rises), *rises)
     models = settings_models(session, run)

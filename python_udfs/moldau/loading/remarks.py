@@ -52,6 +52,16 @@ def of_other_bytes(differ: int, alike: int, cluster_id: str) -> Iterator[str]:
         )
 
 
+def of_snapshot(bad_files: Sequence[str], files: int, kind: str) -> Iterator[str]:
+    """A snapshot of which a line was refused."""
+    if bad_files:
+        others = ", nor of the other files" if files > len(bad_files) else ""
+        yield (
+            f"nothing of {_some(bad_files)} is loaded{others}: {kind} is a snapshot, which "
+            "replaces the one before as a whole or not at all; mend the lines that were refused"
+        )
+
+
 def of_falls(lines: int, first: str | None, rises: str, of: str) -> Iterator[str]:
     """Lines whose time runs back."""
     if first is not None:

@@ -92,6 +92,8 @@ def test_a_snapshot_with_a_bad_line_is_refused_as_a_whole(session: Session) -> N
     told = load_lines(ours, "producers bad", "producer_topics", [ROW, bad])
     assert told.rows_new == 0
     assert [refusal.reason for refusal in told.refused] == ["last_refresh_at_ms is missing"]
+    [note] = told.notes
+    assert note.startswith("nothing of ") and "producer_topics is a snapshot" in note
     assert topics_of(session, "producers bad") == {}
 
 
