@@ -105,7 +105,7 @@ curves as (
         cluster_id,
         producer_id,
         idle_limit_ms,
-        evict_strict,
+        strict_ms,
         cycle_ms,
         explode(
             array_distinct(
@@ -129,9 +129,7 @@ misses as (
         curves.cycle_ms,
         sum(
             if(
-                {{ outlasts_eviction(
-                    'histogram.span_ms', 'curves.evict_ms', 'curves.evict_strict'
-                ) }},
+                histogram.span_ms - curves.strict_ms >= curves.evict_ms,
                 histogram.gaps,
                 0
             )

@@ -47,8 +47,11 @@ producers_set as (
         ) as idle_limit_ms,
         {# what Kafka takes of metadata.max.idle.ms, and the draft of metadata.evict.ms #}
         if(rule_sets.reads_max_idle, 5000L, 1000L) as least_limit_ms,
-        coalesce(producer_settings.evict_strict, rule_sets.evict_strict)
-            as evict_strict,
+        if(
+            coalesce(producer_settings.evict_strict, rule_sets.evict_strict),
+            1,
+            0
+        ) as strict_ms,
         producer_settings.max_age_ms,
         {# the draft refreshes at half an age #}
         if(

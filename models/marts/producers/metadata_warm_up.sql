@@ -32,14 +32,11 @@ rhythms as (
         gaps.topic_name,
         max(gaps.at_ms) as last_access_at_ms,
         count(gaps.gap_ms) as gaps_seen,
-        count_if(
-            {{ outlasts_eviction(
-                'gaps.gap_ms', 'settings.idle_limit_ms', 'settings.evict_strict'
-            ) }}
-        ) as misses_seen,
+        count_if(gaps.gap_ms - settings.strict_ms >= settings.idle_limit_ms)
+            as misses_seen,
         percentile_approx(gaps.gap_ms, 0.5) as usual_gap_ms,
         settings.idle_limit_ms as evict_ms,
-        settings.evict_strict
+        settings.strict_ms
 
     from gaps
 
@@ -50,7 +47,7 @@ rhythms as (
         gaps.producer_id,
         gaps.topic_name,
         settings.idle_limit_ms,
-        settings.evict_strict
+        settings.strict_ms
 
 ),
 
@@ -65,9 +62,7 @@ expected as (
 
     where
         rhythms.gaps_seen >= 2
-        and {{ outlasts_eviction(
-            'rhythms.usual_gap_ms', 'rhythms.evict_ms', 'rhythms.evict_strict'
-        ) }}
+        and rhythms.usual_gap_ms - rhythms.strict_ms >= rhythms.evict_ms
 
 ),
 
