@@ -61,8 +61,10 @@ ages as (
         producers.max_age_ms,
         {# half of it, rounded up: 2 * age >= max age without the product #}
         producers.max_age_ms - producers.max_age_ms div 2 as half_age_ms,
-        producers.idle_limit_ms
-        + if(producers.evict_strict, 1, 0) as forgettable_after_ms,
+        {# a limit may be the largest number: what is past it never comes #}
+        try_add(
+            producers.idle_limit_ms, if(producers.evict_strict, 1, 0)
+        ) as forgettable_after_ms,
         producers.topics_requested,
         producers.topics_requested = 'subset'
         and coalesce(producers.held_by, '')
@@ -119,9 +121,9 @@ topics_aged as (
         notified_at_ms is not null and not is_forgotten as is_notified,
         is_cached and age_ms >= max_age_ms as is_stale,
         is_cached and age_ms >= half_age_ms as is_aging,
-        idle_since_at_ms + forgettable_after_ms as forgettable_at_ms,
-        last_refresh_at_ms + half_age_ms as aging_at_ms,
-        last_refresh_at_ms + max_age_ms as stale_at_ms,
+        try_add(idle_since_at_ms, forgettable_after_ms) as forgettable_at_ms,
+        try_add(last_refresh_at_ms, half_age_ms) as aging_at_ms,
+        try_add(last_refresh_at_ms, max_age_ms) as stale_at_ms,
         topics_requested,
         decided_at_ms
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from metadata_reference import Producer, Round, Rules, Topic, decide_round
+from metadata_reference import RULE_SETS, Producer, Round, Rules, Topic, decide_round
 from producer_support import Event, decide_rounds, load_events, with_producers
 from random_producers import random_producer, random_rules
 
@@ -125,6 +126,20 @@ def test_what_changed_since_is_told(decided: Session) -> None:
     assert again.next_change == Change(
         NOW_MS + 150_000, {"decision": "keep", "reason_code": "NOT_DUE"}
     )
+
+
+def test_the_largest_limits_are_never_reached(session: Session) -> None:
+    cluster, largest = "producers for ever", 2**63 - 1
+    limits = {"evict_ms": largest, "idle_ms": largest, "max_age_ms": largest, "is_strict": True}
+    one = Producer({"x": Topic(NOW_MS, NOW_MS)})
+    ours = with_producers(session, {rules.ruleset: replace(rules, **limits) for rules in RULE_SETS})
+    decide_rounds(ours, cluster, {rules.ruleset: one for rules in RULE_SETS}, NOW_MS)
+    for rules in RULE_SETS:
+        found = explain_metadata(session.warehouse, f"metadata {rules.ruleset} x", cluster)
+        assert found is not None and found.decision["reason_code"] == "FRESH"
+        half = None if rules.requests != "subset" else NOW_MS + (largest + 1) // 2
+        assert (found.next_change and found.next_change.at_ms) == half
+        assert any(line.startswith("  next: ") for line in metadata_in_words(found))
 
 
 def instants_of(one: Producer, rules: Rules) -> list[int]:
