@@ -49,6 +49,7 @@ class Watching:
         }
         program = [sys.executable, "-c", "from moldau.cli import main; main()"]
         paths = ["--config", str(folder / "moldau.yml"), "--warehouse", str(self.warehouse)]
+        self._read: tuple[str, list[Row]] = ("", [])  # the last commit, and the rows then
         self.out, self.err = folder / "out", folder / "err"
         with self.out.open("w") as out, self.err.open("w") as err:
             self.process = subprocess.Popen(
@@ -68,7 +69,12 @@ class Watching:
     def rows(self, **wanted: Any) -> list[Row]:
         if not is_initialised(self.warehouse):
             return []
-        rows = Tables(self.warehouse, ["state.runs"]).rows("state.runs", "order by run_id", [])
+        log = self.warehouse / "state" / "runs" / "_delta_log"
+        last = max((commit.name for commit in log.glob("*.json")), default="")
+        if self._read[0] != last:  # to read takes as long as several looks
+            tables = Tables(self.warehouse, ["state.runs"])
+            self._read = last, tables.rows("state.runs", "order by run_id", [])
+        rows = self._read[1]
         return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
     def end(self) -> int:
