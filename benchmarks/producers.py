@@ -5,9 +5,9 @@
 * full: every producer is due, and no decision is stored yet; up to the run's row.
 * again: a round in which nothing changed and nothing came due.
 * 1 %: one producer of a hundred had a notice for one of its topics.
-* peer: DuckDB on the same Delta files, asked by hand for the same round of every producer, topics
-  and totals written to Parquet; no history, no previous decision, one rule set. What it says is
-  held against moldau's.
+* peer: DuckDB on the same Delta files, asked by hand for the same round of every producer: topics,
+  totals and changes written to Parquet; no previous decision, no contract, one rule set. What it
+  says is held against moldau's.
 Commits and files are read from the Delta logs.
 """
 
@@ -144,7 +144,13 @@ copy (
         count(*) filter (starts_with(decision, 'evict')) as evicted_topics,
         min(next_due_at_ms) as next_due_at_ms
     from round group by all
-) to '{peer}.rounds' (format parquet)
+) to '{peer}.rounds' (format parquet);
+copy (
+    select 'producers' as domain, cluster_id,
+        'metadata ' || producer_id || ' ' || topic_name as subject,
+        '{run_id}' as run_id, decision, reason_code, {at} as decided_at_ms
+    from round
+) to '{peer}.changes' (format parquet)
 """
 _numbers = itertools.count(1000)  # run ids: each later than the one before
 _rounds = itertools.count()

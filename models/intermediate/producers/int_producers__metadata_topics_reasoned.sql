@@ -14,12 +14,6 @@ sized as (
 
 ),
 
-producers as (
-
-    select * from {{ ref('int_producers__producers_configured') }}
-
-),
-
 in_a_set as (
 
     select
@@ -64,6 +58,9 @@ planned as (
 
     select
         placed.*,
+        sized.run_id,
+        sized.ruleset,
+        sized.settings_hash,
         sized.target_fetch_size,
         sized.urgent_topics,
         sized.non_urgent_topics,
@@ -118,47 +115,41 @@ decided as (
 metadata_topics_reasoned as (
 
     select
-        decided.cluster_id,
-        decided.producer_id,
-        decided.topic_name,
-        producers.run_id,
-        producers.ruleset,
-        producers.settings_hash,
-        decided.decision,
+        cluster_id,
+        producer_id,
+        topic_name,
+        run_id,
+        ruleset,
+        settings_hash,
+        decision,
         case
-            when decided.decision = 'evict' then 'IDLE'
-            when decided.is_planned and not decided.is_sent
-                then decided.held_by
-            when decided.topic_set = 'T' and decided.is_asked
-                then coalesce(decided.clause, 'NEW')
-            when decided.topic_set = 'U' and decided.is_asked
+            when decision = 'evict' then 'IDLE'
+            when is_planned and not is_sent then held_by
+            when topic_set = 'T' and is_asked then coalesce(clause, 'NEW')
+            when topic_set = 'U' and is_asked
                 then if(
-                    decided.place <= decided.urgent_topics + decided.room
-                    or decided.target_fetch_size is null,
+                    place <= urgent_topics + room or target_fetch_size is null,
                     'FILL',
                     'OLDEST'
                 )
-            when decided.topic_set = 'U' and decided.is_paced then 'PACED'
+            when topic_set = 'U' and is_paced then 'PACED'
             when
-                decided.topic_set = 'U'
-                and decided.urgent_topics = 0
-                and decided.non_urgent_topics < decided.target_fetch_size
+                topic_set = 'U'
+                and urgent_topics = 0
+                and non_urgent_topics < target_fetch_size
                 then 'NOT_DUE'
-            when decided.topic_set = 'U' then 'OVER_TARGET'
-            when decided.is_cached then 'FRESH'
+            when topic_set = 'U' then 'OVER_TARGET'
+            when is_cached then 'FRESH'
             else 'UNWANTED'
         end as reason_code,
-        producers.decided_at_ms,
-        decided.topic_set,
-        if(decided.is_asked, decided.place, null) as fetch_rank,
-        decided.last_refresh_at_ms as observed_refresh_at_ms,
-        if(decided.is_evicted, decided.last_access_at_ms, null)
-            as observed_access_at_ms,
-        decided.next_due_at_ms
+        decided_at_ms,
+        topic_set,
+        if(is_asked, place, null) as fetch_rank,
+        last_refresh_at_ms as observed_refresh_at_ms,
+        if(is_evicted, last_access_at_ms, null) as observed_access_at_ms,
+        next_due_at_ms
 
     from decided
-
-    inner join producers using (cluster_id, producer_id)
 
 )
 

@@ -41,6 +41,9 @@ sized as (
     select
         counted.cluster_id,
         counted.producer_id,
+        configured.run_id,
+        configured.ruleset,
+        configured.settings_hash,
         measured.cached_topics,
         measured.target_fetch_size,
         measured.asks_for_all,
@@ -98,6 +101,9 @@ requests_sized as (
     select
         cluster_id,
         producer_id,
+        run_id,
+        ruleset,
+        settings_hash,
         cached_topics,
         target_fetch_size,
         urgent_topics,
