@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+# a cast of each of these values would be most of what a run of few rows costs to translate
+_PLAIN = ("string", "bigint", "int", "boolean")
+
 
 def rows_sql(types: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> str:
     """A query that gives these rows, with columns of these types."""
     values = ", ".join(
-        "("
-        + ", ".join(f"cast({literal(row[name])} as {kind})" for name, kind in types.items())
-        + ")"
+        "(" + ", ".join(_value(row[name], kind) for name, kind in types.items()) + ")"
         for row in rows
     )
     if not values:
         columns = ", ".join(f"cast(null as {kind}) as {name}" for name, kind in types.items())
         return f"select {columns} where false"
-    return f"select * from (values {values}) as listed ({', '.join(types)})"
+    columns = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in types.items())
+    return f"select {columns} from (values {values}) as listed ({', '.join(types)})"
+
+
+def _value(value: Any, kind: str) -> str:
+    """For a column that is cast as a whole."""
+    if kind not in _PLAIN:
+        return f"cast({literal(value)} as {kind})"
+    if value is None:
+        return "null"
+    if isinstance(value, int) and kind != "string":
+        return str(value).lower()
+    return literal(value)
 
 
 def literal(value: Any) -> str:
