@@ -152,7 +152,7 @@ where {{ config.get('insert_when', 'true') }}
 {# A merge into an empty table is an insert where nobody else writes: no join. #}
 {% macro insert_sql(into, source_sql, write) %}
 insert {{ 'overwrite' if write == 'replace' else 'into' }} {{ into }} by name
-select * {% if config.get('delete_when') %}except (is_gone) {% endif %}from (
+select * {% if 's.is_gone' in config.get('delete_when', '') ~ config.get('insert_when', '') %}except (is_gone) {% endif %}from (
 {{ source_sql }}
 ) as s
 {%- if config.get('insert_when') is not none %}
