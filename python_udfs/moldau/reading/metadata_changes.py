@@ -14,7 +14,7 @@ from typing import Any
 from moldau.engine.literals import rows_sql
 from moldau.reading.delta_types import literal
 from moldau.reading.query import Tables
-from moldau.reading.views import SCHEMA, View
+from moldau.reading.views import SCHEMA, View, in_place_of
 from moldau.warehouse.contracts import run_views
 
 _DUE_TIMES = f"{SCHEMA}.int_producers__due_times"
@@ -94,7 +94,7 @@ class _Asked:
         told = {name: settings.get(name) for name in columns} | {"producer_id": "default"}
         same = " and ".join(f"{n} = {literal(key[n])}" for n in ("cluster_id", "producer_id"))
         self._brought = [
-            _view("producer_settings", to_duckdb(rows_sql(columns, [told]))),
+            in_place_of("producer_settings", to_duckdb(rows_sql(columns, [told]))),
             *(_at_each(table, same) for table in ("producers", "producer_topics")),
         ]
 
@@ -104,7 +104,7 @@ class _Asked:
             f"false as is_applied, at_ms as decided_at_ms from (select unnest({list(instants)}"
             "::bigint[]) as at_ms)"
         )
-        brought = [_view("int_producers__clusters_configured", clusters), *self._brought]
+        brought = [in_place_of("int_producers__clusters_configured", clusters), *self._brought]
         tables = Tables(self._warehouse, relations, brought=brought, makes_lists=True)
         return tables.ask(sql)
 
@@ -115,8 +115,4 @@ def _at_each(table: str, condition: str) -> View:
         f"(select * from state.{table} where {condition}) as rows_now cross join {_CLUSTERS} "
         "as clusters"
     )
-    return _view(f"stg_state__{table}", sql, (_CLUSTERS,), (f"state.{table}",))
-
-
-def _view(name: str, sql: str, views: tuple[str, ...] = (), tables: tuple[str, ...] = ()) -> View:
-    return View(f"{SCHEMA}.{name}", sql, sql, views, tables, is_list=True)
+    return in_place_of(f"stg_state__{table}", sql, (_CLUSTERS,), (f"state.{table}",))

@@ -15,7 +15,7 @@ from moldau.engine.literals import rows_sql
 from moldau.errors import MoldauError
 from moldau.reading.explain import reason_texts
 from moldau.reading.query import Tables
-from moldau.reading.views import SCHEMA, View
+from moldau.reading.views import SCHEMA, View, in_place_of
 from moldau.settings import Settings
 from moldau.warehouse.contracts import run_views
 
@@ -141,28 +141,21 @@ def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> li
         for probe in probes
     ]
     found = f"{SCHEMA}.int_mirrors__commits_found"
-    listed = {
-        f"{SCHEMA}.flows": rows_sql(run_views()["flows"], flows),
-        f"{SCHEMA}.stg_state__group_offsets": rows_sql(_COMMIT, commits),
-    }
     return [
-        *(View(name, sql, to_duckdb(sql), (), ()) for name, sql in listed.items()),
-        _view(
+        in_place_of("flows", to_duckdb(rows_sql(run_views()["flows"], flows))),
+        in_place_of("stg_state__group_offsets", to_duckdb(rows_sql(_COMMIT, commits))),
+        in_place_of(
             "int_mirrors__commits_due",
             f"select * replace (false as is_group_filtered), false as is_gone from {found} "
             "where not is_topic_filtered",
-            found,
+            (found,),
         ),
-        _view(
+        in_place_of(
             "stg_state__checkpoints",
             "select * from state.checkpoints where false",
-            table="state.checkpoints",
+            tables=("state.checkpoints",),
         ),
     ]
-
-
-def _view(name: str, sql: str, *views: str, table: str | None = None) -> View:
-    return View(f"{SCHEMA}.{name}", sql, sql, views, (table,) if table else ())
 
 
 def _mirrored_by_none(probe: Probe, flows: list[str]) -> str:

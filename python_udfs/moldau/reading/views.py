@@ -40,6 +40,13 @@ class View:
     is_list: bool = False
 
 
+def in_place_of(
+    name: str, duckdb_sql: str, views: tuple[str, ...] = (), tables: tuple[str, ...] = ()
+) -> View:
+    """What DuckDB is to read instead of a view of `reading`."""
+    return View(f"{SCHEMA}.{name}", duckdb_sql, duckdb_sql, views, tables, is_list=True)
+
+
 def views_under(names: Iterable[str], brought: Sequence[View] = ()) -> list[View]:
     """These marts (`marts.groups`) and every view under them, parents first.
 
