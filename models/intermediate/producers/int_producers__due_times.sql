@@ -24,11 +24,13 @@ of_topics as (
 
 ),
 
+{# what the producer waits for matters to all of its topics #}
 of_producers as (
 
     select
         cluster_id,
         producer_id,
+        cast(null as string) as topic_name,
         explode(
             array(
                 try_add(last_failure_at_ms, retry_backoff_ms),
@@ -42,12 +44,7 @@ of_producers as (
 
 every_one as (
 
-    select
-        cluster_id,
-        producer_id,
-        due_at_ms
-
-    from of_topics
+    select * from of_topics
 
     union all
 
@@ -79,9 +76,9 @@ asked_about as (
 
 ),
 
-of_others as (
+due_times as (
 
-    select
+    select distinct
         asked_about.cluster_id,
         asked_about.producer_id,
         asked_about.topic_name,
@@ -93,49 +90,14 @@ of_others as (
         on
             asked_about.cluster_id = every_one.cluster_id
             and asked_about.producer_id = every_one.producer_id
-            and asked_about.others_matter_from_ms <= every_one.due_at_ms
 
-),
-
-of_waits as (
-
-    select
-        topics.cluster_id,
-        topics.producer_id,
-        topics.topic_name,
-        of_producers.due_at_ms
-
-    from topics
-
-    inner join of_producers using (cluster_id, producer_id)
-
-),
-
-together as (
-
-    select * from of_topics
-
-    union all
-
-    select * from of_others
-
-    union all
-
-    select * from of_waits
-
-),
-
-due_times as (
-
-    select distinct
-        cluster_id,
-        producer_id,
-        topic_name,
-        due_at_ms
-
-    from together
-
-    where due_at_ms is not null
+    where
+        every_one.due_at_ms is not null
+        and (
+            every_one.topic_name is null
+            or every_one.topic_name = asked_about.topic_name
+            or every_one.due_at_ms >= asked_about.others_matter_from_ms
+        )
 
 )
 

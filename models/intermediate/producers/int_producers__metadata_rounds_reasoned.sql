@@ -29,7 +29,12 @@ producers as (
     select
         configured.* except (held_by),
         if(sized.producer_id is null, configured.held_by, sized.held_by)
-            as held_by
+            as held_by,
+        sized.cached_topics,
+        sized.target_fetch_size,
+        sized.urgent_topics,
+        sized.non_urgent_topics,
+        sized.pace_ends_at_ms
 
     from configured
 
@@ -75,15 +80,15 @@ metadata_rounds_reasoned as (
             if(counted.fetched_topics > 0, 'FETCH', 'NOTHING_DUE')
         ) as reason_code,
         producers.decided_at_ms,
-        coalesce(sized.cached_topics, 0) as cached_topics,
+        coalesce(producers.cached_topics, 0) as cached_topics,
         {# of a producer that caches nothing #}
         coalesce(
-            sized.target_fetch_size,
+            producers.target_fetch_size,
             if(producers.topics_requested = 'subset', 20, null)
         ) as target_fetch_size,
         producers.rule_mode as fetch_mode,
-        coalesce(sized.urgent_topics, 0) as urgent_topics,
-        coalesce(sized.non_urgent_topics, 0) as non_urgent_topics,
+        coalesce(producers.urgent_topics, 0) as urgent_topics,
+        coalesce(producers.non_urgent_topics, 0) as non_urgent_topics,
         coalesce(counted.fetched_topics, 0) as fetched_topics,
         coalesce(counted.fetched_non_urgent_topics, 0)
             as fetched_non_urgent_topics,
@@ -97,17 +102,12 @@ metadata_rounds_reasoned as (
                 ),
                 null
             ),
-            sized.pace_ends_at_ms
+            producers.pace_ends_at_ms
         ) as next_due_at_ms
 
     from producers
 
-    left join sized using (cluster_id, producer_id)
-
-    left join counted
-        on
-            producers.cluster_id = counted.cluster_id
-            and producers.producer_id = counted.producer_id
+    left join counted using (cluster_id, producer_id)
 
 )
 
