@@ -35,7 +35,10 @@ def find_java() -> JavaInfo:
         where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java on PATH"
         raise MoldauError(f"Java is missing ({where}): {ADVICE}")
     try:
-        told = subprocess.run([found, "-version"], capture_output=True, text=True, timeout=30)
+        # without `env` the child reads C's variables, which move when dbt's parse sets one
+        told = subprocess.run(
+            [found, "-version"], capture_output=True, text=True, timeout=30, env=dict(os.environ)
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MoldauError(f"{found} does not run ({error}): {ADVICE}") from error
     version = _major_version(told.stderr + told.stdout)
