@@ -20,10 +20,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import sqlglot
-from pyspark.sql import DataFrame, SparkSession
+from duckdb import read_json
+from pyspark.sql import SparkSession
 from shell_support import end_spark
 
 from moldau.domains import topics
+from moldau.engine.dbt import dbt
+from moldau.engine.duckdb_sql import to_duckdb
+from moldau.engine.graph import models, tables_of
 from moldau.engine.literals import literal
 from moldau.engine.spark import start, suit_to
 from moldau.project import ROOT
@@ -197,6 +201,13 @@ def dicts(session: Session, statement: str) -> list[dict[str, Any]]:
     return found
 
 
+def dicts_at_hand(session: Session, statement: str) -> list[dict[str, Any]]:
+    """The same, asked of the engine of the run that is open."""
+    if session.engines.at_hand is session.engines.duckdb:
+        return dicts(session, statement)
+    return [row.asDict(recursive=True) for row in session.sql(statement)]
+
+
 def mart(session: Session, name: str, at_ms: int | None = None) -> list[dict[str, Any]]:
     return table_rows(session.warehouse, f"marts.{name}", at_ms=at_ms).as_dicts()
 
@@ -210,13 +221,18 @@ def parquet_of(session: Session, table: pa.Table) -> str:
     return f"parquet.`{path}`"
 
 
-def frame_of(
-    session: Session, kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
-) -> DataFrame:
-    """These rows with columns of these types; what a row lacks is null."""
-    data = [tuple(row.get(name) for name in kinds) for row in rows]
-    schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-    return spark_of(session).createDataFrame(data, schema).coalesce(2)
+def table_of(kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """These rows with columns of these types of Spark SQL; what a row lacks is null."""
+    types = {
+        name: sqlglot.exp.DataType.build(kind, dialect="spark").sql("duckdb")
+        for name, kind in kinds.items()
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        told = ({name: row.get(name) for name in kinds} for row in rows)
+        file.write("".join(json.dumps(row) + "\n" for row in told))
+        file.flush()
+        relation = read_json(file.name, columns=types, format="newline_delimited")
+        return relation.to_arrow_table()
 
 
 def put_list(
@@ -224,11 +240,27 @@ def put_list(
 ) -> None:
     """Make these rows a list of the run, in place of what its model found."""
     relation = f"intermediate.{name}"
-    folder = session.warehouse.parent / "tests" / f"list-{next(_numbers)}"
-    spark_of(session).sql(f"drop table if exists {relation}")
-    frame_of(session, kinds, rows).write.option("path", str(folder)).saveAsTable(
-        relation, format="parquet"
-    )
+    listed = f"select * from {parquet_of(session, table_of(kinds, rows))}"
+    if session.engines.at_hand is session.engines.spark:
+        spark = spark_of(session)
+        spark.sql(f"drop table if exists {relation}")
+        folder = session.warehouse.parent / "tests" / f"list-{next(_numbers)}"
+        spark.sql(f"create table {relation} using parquet location '{folder}' as {listed}")
+    else:
+        session.engines.duckdb._create(relation, to_duckdb(listed), "table")
+
+
+def run_alone(session: Session, *names: str) -> None:
+    """Write these models only: other lists that they read are as they are."""
+    engines = session.engines
+    if engines.at_hand is engines.spark:
+        spark_of(session, *tables_of(names))
+        return dbt("run", "--select", *names, warehouse=session.warehouse)
+    duckdb = engines.duckdb
+    duckdb._refresh(tables_of(names))
+    for node in models().values():
+        if node.name in names:
+            duckdb._telling(node, duckdb._create_helper if node.is_helper else duckdb._write)
 
 
 def decoded_table(records: Mapping[str, Sequence[Record]]) -> pa.Table:

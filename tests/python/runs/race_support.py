@@ -14,10 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 from request_support import DUE, HANDLED, RULE_SETS, deletion, heartbeat, join, push, schema_of
 from request_support import Group as Asked
-from spark_support import change, frame_of, in_spark, put_list, spark_of, with_clusters
+from spark_support import change, dicts, parquet_of, put_list, run_alone, table_of, with_clusters
 
-from moldau.engine.dbt import dbt
-from moldau.engine.graph import tables_of
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
 
@@ -110,8 +108,8 @@ def ask_the_models(session: Session) -> dict[Situation, Taken]:
     placed = dict(zip(keys, all_of_them, strict=True))
     reasons = _requests(opened, placed) | _cycle(opened, placed)
     after = {
-        (row.cluster_id, row.group_id): _group(row)
-        for row in opened.sql("select * from state.groups where cluster_id like 'races-%'")
+        (row["cluster_id"], row["group_id"]): _group(row)
+        for row in dicts(opened, "select * from state.groups where cluster_id like 'races-%'")
     }
     for table in ("state.groups", "history.plugin_calls", "decisions.group_sweeps"):
         change(opened, f"delete from {table} where cluster_id like 'races-%'")  # no run was told
@@ -124,22 +122,23 @@ Reasons = dict[tuple[str, str], tuple[str, bool]]
 
 def _requests(session: Session, placed: Placed) -> Reasons:
     run = Run("00000001-requests", "requests", _clusters(placed), AT_MS)
-    open_run(in_spark(session), run)
+    open_run(session, run)
     session.make_views(HANDLED, "int_groups__plugin_calls_made")
     asked = {key: _asked(s, key[1]) for key, s in placed.items() if s.step in REQUESTS}
     _put_requests(session, asked)
-    handled = session.sql(
+    handled = dicts(
+        session,
         "select cluster_id, group_id, call_id, request_kind, stored_epoch_before, reason_code, "
-        f"pushed_epoch, uses_uncertain_epoch from intermediate.{HANDLED}"
+        f"pushed_epoch, uses_uncertain_epoch from intermediate.{HANDLED}",
     )
-    told = {(row.cluster_id, row.group_id): row for row in handled}
-    wanted = {key: row for key, row in told.items() if row.reason_code == "CALL_WANTED"}
+    told = {(row["cluster_id"], row["group_id"]): row for row in handled}
+    wanted = {key: row for key, row in told.items() if row["reason_code"] == "CALL_WANTED"}
     called = [
         {
-            "call_id": row.call_id, "run_id": run.run_id, "cluster_id": row.cluster_id,
-            "group_id": row.group_id,
-            "operation": "set" if row.request_kind == "push" else "delete",
-            "needs_barrier": row.uses_uncertain_epoch,
+            "call_id": row["call_id"], "run_id": run.run_id, "cluster_id": row["cluster_id"],
+            "group_id": row["group_id"],
+            "operation": "set" if row["request_kind"] == "push" else "delete",
+            "needs_barrier": row["uses_uncertain_epoch"],
         }
         for row in wanted.values()
     ]  # fmt: skip
@@ -152,20 +151,22 @@ def _requests(session: Session, placed: Placed) -> Reasons:
     )
     _put_requests(session, {key: row for key, row in asked.items() if key not in wanted})
     deletes = [
-        _call(row, run, row.call_id, 0)
+        _call(row, run, row["call_id"], 0)
         for key, row in told.items()
         if placed[key].step in ("tombstone", "convert")
     ]
     _insert(session, "history.plugin_calls", CALL, deletes)
     decided = ("topology_push_results", "group_deletion_results", "classic_join_results")
-    _run(session, "mark_requested_descriptions_uncertain", "int_groups__requests_answered")
-    _run(session, *(f"int_groups__{name}_decided" for name in decided), "settle_requested_groups")
-    return {key: (row.reason_code, key in wanted) for key, row in told.items()}
+    run_alone(session, "mark_requested_descriptions_uncertain", "int_groups__requests_answered")
+    run_alone(
+        session, *(f"int_groups__{name}_decided" for name in decided), "settle_requested_groups"
+    )
+    return {key: (row["reason_code"], key in wanted) for key, row in told.items()}
 
 
 def _cycle(session: Session, placed: Placed) -> Reasons:
     run = Run("00000002-cycle", "cycle", _clusters(placed), AT_MS)
-    open_run(in_spark(session), run)
+    open_run(session, run)
     views = ("cleanup_eligibility_reasoned", "group_sweeps_reasoned", "plugin_calls_made")
     session.make_views(*(f"int_groups__{name}" for name in views))
     keyed: dict[str, list[dict[str, Any]]] = {name: [] for name in STEPS}
@@ -183,30 +184,25 @@ def _cycle(session: Session, placed: Placed) -> Reasons:
     kinds = {"run_id": "string", "cluster_id": "string", "group_id": "string"}
     kinds |= {"observed_epoch": "int", "needs_barrier": "boolean"}
     put_list(session, "int_groups__cleanups_due", kinds, cleanups)
-    scanned = session.sql(
+    scanned = dicts(
+        session,
         "select cluster_id, group_id, reason_code, observed_epoch "
-        "from intermediate.int_groups__cleanup_eligibility_reasoned"
+        "from intermediate.int_groups__cleanup_eligibility_reasoned",
     )
     # the calls of the groups that are cleared were made; those behind the barrier are to be
-    _run(session, "mark_descriptions_uncertain", "int_groups__topology_deletes_due")
-    _run(session, "int_groups__group_sweeps_decided", "tombstone_groups")
-    passed = session.sql(
-        "select cluster_id, group_id from intermediate.int_groups__topology_deletes_due"
+    run_alone(session, "mark_descriptions_uncertain", "int_groups__topology_deletes_due")
+    run_alone(session, "int_groups__group_sweeps_decided", "tombstone_groups")
+    passed = dicts(
+        session, "select cluster_id, group_id from intermediate.int_groups__topology_deletes_due"
     )
     deletes = [
         _call(row, run, f"races {row['group_id']}", row["situation"].seen[0])
         for row in keyed["clear"]
     ]
     _insert(session, "history.plugin_calls", CALL, deletes)
-    _run(session, "clear_topology_epochs")
-    reasons = {(row.cluster_id, row.group_id): (row.reason_code, False) for row in scanned}
-    return reasons | {(row.cluster_id, row.group_id): ("", True) for row in passed}
-
-
-def _run(session: Session, *models: str) -> None:
-    """These models only: the lists that they read are as they were put."""
-    spark_of(session, *tables_of(models))
-    dbt("run", "--select", *models, warehouse=session.warehouse)
+    run_alone(session, "clear_topology_epochs")
+    reasons = {(row["cluster_id"], row["group_id"]): (row["reason_code"], False) for row in scanned}
+    return reasons | {(row["cluster_id"], row["group_id"]): ("", True) for row in passed}
 
 
 def _clusters(placed: Placed) -> list[str]:
@@ -242,11 +238,13 @@ def _put_requests(session: Session, asked: dict[tuple[str, str], dict[str, Any]]
 def _insert(
     session: Session, table: str, kinds: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
-    frame_of(session, kinds, rows).createOrReplaceTempView("races")
-    spark_of(session, table).sql(f"insert into {table} by name select * from races")
+    change(
+        session,
+        f"insert into {table} by name select * from {parquet_of(session, table_of(kinds, rows))}",
+    )
 
 
-def _call(row: Any, run: Run, call_id: str, epoch: int) -> dict[str, Any]:
+def _call(row: dict[str, Any], run: Run, call_id: str, epoch: int) -> dict[str, Any]:
     return {
         "call_id": call_id, "run_id": run.run_id, "cluster_id": row["cluster_id"],
         "group_id": row["group_id"], "operation": "delete", "topology_epoch": epoch,
@@ -270,12 +268,14 @@ def _row(s: Situation, cluster: str, group_id: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _group(row: Any) -> Group:
-    if row.is_deleted:
+def _group(row: dict[str, Any]) -> Group:
+    if row["is_deleted"]:
         return "none"
-    if row.group_type == "classic":
+    if row["group_type"] == "classic":
         return "classic"
-    return Streams(row.group_state, row.topology_epoch, row.stored_description_topology_epoch)
+    return Streams(
+        row["group_state"], row["topology_epoch"], row["stored_description_topology_epoch"]
+    )
 
 
 class Push(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 from request_reference import Answer, Backoff, Coordinator, Entry, Outcome, Rules
-from spark_support import in_spark, put_list
+from spark_support import dicts_at_hand, put_list
 
 from moldau.project import ROOT, SEEDS
 from moldau.sessions.run import Run, open_run
@@ -154,7 +154,7 @@ def schema_of(model: str) -> dict[str, str]:
 
 def handle(session: Session, groups: Sequence[Group]) -> Handled:
     """Put the groups' requests to the models; calls are made round by round, as by a run."""
-    open_run(in_spark(session), Run("00000000-requests", "requests", ["c"], 0, is_dry_run=True))
+    open_run(session, Run("00000000-requests", "requests", ["c"], 0, is_dry_run=True))
     session.make_views(HANDLED)
     columns = schema_of(DUE)
     outcomes: dict[str, tuple[Outcome, str | None]] = {}
@@ -164,8 +164,9 @@ def handle(session: Session, groups: Sequence[Group]) -> Handled:
         rows = [group.row(outcomes) for group in groups]
         put_list(session, DUE, columns, rows)
         answers: dict[str, list[dict[str, Any]]] = {}
-        for row in session.sql(f"select * from intermediate.{HANDLED} order by group_id, place"):
-            answers.setdefault(row.group_id, []).append(row.asDict(recursive=True))
+        sql = f"select * from intermediate.{HANDLED} order by group_id, place"
+        for row in dicts_at_hand(session, sql):
+            answers.setdefault(row["group_id"], []).append(row)
         wanted = [
             answer
             for several in answers.values()

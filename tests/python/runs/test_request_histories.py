@@ -6,6 +6,7 @@ import random
 from dataclasses import asdict
 from typing import Any
 
+import pytest
 from request_reference import Entry, Outcome
 from request_support import (
     RULE_SETS,
@@ -17,10 +18,11 @@ from request_support import (
     join,
     push,
 )
+from spark_support import in_spark
 
 from moldau.sessions.session import Session
 
-GROUPS = 1_000  # of each rule set
+COUNTS = {"duckdb": 1_000, "spark": 60}  # of groups of each rule set
 OUTCOMES: list[Outcome] = ["success", "permanent_failure", "transient_failure", "timeout"]
 ERRORS = ["NOT_LEADER_OR_FOLLOWER", "GROUP_ID_NOT_FOUND", "NOT_ENOUGH_REPLICAS", "CORRUPT_MESSAGE"]
 
@@ -93,14 +95,15 @@ def random_group(draw: random.Random, ruleset: str, name: str) -> Group:
     )
 
 
-def test_the_models_answer_as_one_request_after_the_other(session: Session) -> None:
+@pytest.mark.parametrize("engine", COUNTS)
+def test_the_models_answer_as_one_request_after_the_other(session: Session, engine: str) -> None:
     draw = random.Random(20623)
     groups = [
         random_group(draw, ruleset, f"{ruleset} {number}")
         for ruleset in RULE_SETS
-        for number in range(GROUPS)
+        for number in range(COUNTS[engine])
     ]
-    handled = handle(session, groups)
+    handled = handle(in_spark(session) if engine == "spark" else session, groups)
     calls = 0
     for group in groups:
         answers, called = group.reference()
@@ -108,7 +111,7 @@ def test_the_models_answer_as_one_request_after_the_other(session: Session) -> N
         found = [as_answer(row) for row in handled.answers[group.group_id]]
         assert found == [asdict(answer) for answer in answers], group
         assert handled.calls[group.group_id] == called, group
-    assert calls > GROUPS
+    assert calls > COUNTS[engine]
     # the longest alternation inside one group, not the number of its requests
     assert handled.rounds <= 8
 

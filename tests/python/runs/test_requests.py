@@ -16,17 +16,15 @@ from spark_support import (
     dying_at,
     fold_records,
     fresh,
-    in_spark,
     mart,
     rows,
-    spark_of,
+    run_alone,
     statements,
     while_called,
     with_clusters,
 )
 
-from moldau.engine.dbt import dbt
-from moldau.engine.graph import tables_of
+from moldau.engine.graph import helpers_under
 from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide, finish_interrupted_runs
@@ -545,28 +543,22 @@ def test_another_writer_that_is_faster_than_a_call(
             return _run_models(session, *names)
         rounds += 1
         barrier = "mark_requested_descriptions_uncertain"
-        spark_of(session, *tables_of(names))
-        _run_models(session, *sorted(session.engines.spark._helpers(names)))
+        session.make_views(*helpers_under(names))
         if rounds == 1:
             move("= 'gone-push'", "group_state = 'DEAD', is_deleted = true")
             move("like 'back-%'", "group_state = 'STABLE'")
-        dbt("run", "--select", barrier, warehouse=session.warehouse)
+        run_alone(session, barrier)
         move("like 'never-%'", "stored_description_topology_epoch = -1")
         if rounds == 1:
             move("like 'moved-%'", "stored_description_topology_epoch = 5")
             move("= 'moved-push'", "stored_description_topology_epoch = -1")
             move("= 'cleared-delete'", "stored_description_topology_epoch = -1")
-        dbt(
-            "run",
-            "--select",
-            *(name for name in names if name != barrier),
-            warehouse=session.warehouse,
-        )
+        run_alone(session, *(name for name in names if name != barrier))
         move("like 'never-%'", "stored_description_topology_epoch = 3")
 
     with monkeypatch.context() as patch:
         patch.setattr(Session, "run_models", beside)
-        decide(in_spark(charged), "requests", [cluster], AT_MS, is_dry_run=False)
+        decide(charged, "requests", [cluster], AT_MS, is_dry_run=False)
     calls = (tmp_path / cluster / "calls.txt").read_text().splitlines()
     assert sorted(calls) == ["moved-delete", "moved-join", "set moved-push 3 ok"]
     told = {key: reason for key, (reason, _) in answers_of(charged, cluster).items()}
