@@ -1,17 +1,17 @@
-"""One Spark session for many tests: starting one costs more than most of them.
+"""One Spark session for all tests that need it: starting one costs more than most of them.
 
-One worker has the tests that share the session, another those that start processes of their own,
-then those of APART in a session of its own, and the rest fills in. Half of what the suite costs is
-Java that warms up, so tests that need Spark belong to the first.
+One worker has the files marked `spark`, another those that start processes of their own; then come
+folder by folder the files that share a warehouse, without Spark, and the rest fills in.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -26,24 +26,73 @@ from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
-GROUPS = ("processes", "session", "apart")
-APART = ("captures", "dumping", "mirrors", "producers", "reading", "tiers")  # folders
+SPARK = "spark"
+# the long ones come first
+GROUPS = ("processes", SPARK, "mirrors", "runs", "producers", "tiers", "loading")
+WORN = 150  # runs: each makes the next one a little longer
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
+class Warehouses:
+    """The warehouse that the files of a group share; after many runs the next file has a new one.
+
+    `left`: those that were full, of the group that is at work.
+    """
+
+    def __init__(self, new_folder: Callable[[], Path]) -> None:
+        self._new_folder = new_folder
+        self._open = contextlib.ExitStack()
+        self._group = ""
+        self.left: list[Path] = []
+        self.current: Session | None = None
+
+    def of(self, group: str) -> Session:
+        if group != self._group:
+            self.close()
+            self._group, self.left = group, []
+        elif self.current and group != SPARK and _runs(self.current.warehouse) > WORN:
+            self.left.append(self.current.warehouse)
+            self.close()
+        if self.current is None:
+            warehouse = self._new_folder() / "warehouse"
+            os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
+            opened = open_session(load_settings(None, warehouse), "pytest")
+            self.current = self._open.enter_context(opened)
+            if group != SPARK:
+                self.current.engines.spark._start_spark = _no_spark
+        return self.current
+
+    def close(self) -> None:
+        if self.current and self._group == SPARK:
+            end_spark()
+        self._open.close()
+        self.current = None
+
+
+def _runs(warehouse: Path) -> int:
+    return len(list((warehouse / "state" / "runs" / "_delta_log").glob("*.json")))
+
+
+def _no_spark() -> None:
+    raise AssertionError("a file of tests that needs Spark says `pytestmark = pytest.mark.spark`")
+
+
 @pytest.fixture(scope="session")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """A warehouse that all tests share, each with clusters of its own names."""
+def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouses]:
     os.environ.setdefault("MOLDAU_DRIVER_MEMORY", "2g")
     sys.path.append(DISTRIBUTION)
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [os.environ.get("PYTHONPATH"), DISTRIBUTION])
     )
-    warehouse = tmp_path_factory.mktemp("moldau") / "warehouse"
-    os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
-    with open_session(load_settings(None, warehouse), "pytest") as opened:
-        yield opened
-        end_spark()
+    opened = Warehouses(lambda: tmp_path_factory.mktemp("moldau"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def session(request: pytest.FixtureRequest, warehouses: Warehouses) -> Session:
+    """A warehouse that files of tests share, each with clusters of its own names."""
+    return warehouses.of(group_of(request.node))
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +103,11 @@ def shell() -> Iterator[Shell]:
     opened.close()
 
 
+def group_of(module: pytest.Item | pytest.Collector) -> str:
+    """Of a file that uses `session`."""
+    return SPARK if module.get_closest_marker("spark") else module.path.parent.name
+
+
 def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
     """File -> group, by marks and fixtures: a new file of tests is told of nowhere else."""
     found: dict[str, str] = {}
@@ -62,8 +116,7 @@ def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
         if item.get_closest_marker("processes"):
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
-            is_apart = Path(file).parent.name in APART and not item.get_closest_marker("spark")
-            found[file] = "apart" if is_apart else "session"
+            found[file] = group_of(item)
         found.setdefault(file, file)
     return found
 

@@ -10,15 +10,27 @@ from manifest_support import project
 from moldau.engine.graph import graph
 from moldau.reading.table_status import table_status_sql
 from moldau.reading.views import in_force_sql, parameters_sql
+from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
+from moldau.settings import load_settings
 from moldau.warehouse.contracts import in_force
+
+AT_MS = 1_800_000_000_000
 
 
 @cache
 def data_tests() -> list[Any]:
     """dbt's nodes, with their SQL for Spark."""
     return project().compiled("test_type:data")
+
+
+def test_every_data_test_of_dbt_passes(session: Session, warehouses: Any) -> None:
+    """Imported by the last file of a folder: about all that its tests have left."""
+    assert failing(session, AT_MS) == {}
+    for warehouse in warehouses.left:
+        with open_session(load_settings(None, warehouse), "pytest") as opened:
+            assert failing(opened, AT_MS) == {}
 
 
 def failing(session: Session, at_ms: int) -> dict[str, Any]:

@@ -57,3 +57,32 @@ class Log:
     def member(self, group: str, member: str = "m", kind: int = 5) -> None:
         key = encode_key(FAMILY, kind, {"groupId": group, "memberId": member})
         self.add(key, encode_value(FAMILY, kind, 0, {"subscribedTopicNames": ["t"]}))
+
+
+PARTS: dict[int, str] = {
+    5: "memberId", 6: "", 7: "memberId", 8: "memberId", 16: "regularExpression", 10: "memberId",
+    12: "", 13: "memberId", 14: "memberId", 15: "", 19: "memberId", 20: "", 21: "memberId",
+    22: "memberId", 23: "",
+}  # fmt: skip
+
+
+def part_of_group(kind: int, group: str) -> bytes:
+    names = {"groupId": group} | ({PARTS[kind]: "m"} if PARTS[kind] else {})
+    key = encode_key(FAMILY, kind, names)
+    assert key is not None
+    return key
+
+
+def middle_log(partition: int = 0) -> Log:
+    """Parts of groups whose beginning is lost, of each type, and groups that are whole."""
+    log = Log(partition)
+    for kind in PARTS:
+        log.add(part_of_group(kind, f"part {kind:02}"), b"\0\x63")  # whatever its value says
+        log.add(part_of_group(kind, f"removed {kind:02}"), None)
+    log.member("whole")
+    log.add(log.group_key("whole", 3), None)
+    log.streams("streams")
+    log.member("streams", kind=19)
+    log.commit("commits only")
+    log.classic("classic")
+    return log

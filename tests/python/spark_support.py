@@ -86,7 +86,11 @@ class Record:
 
 def read_capture(name: str) -> list[Record]:
     """The group records of a capture, in the order of the file."""
-    lines = (CAPTURES / name / "__consumer_offsets.jsonl").read_text().splitlines()
+    return read_records(CAPTURES / name / "__consumer_offsets.jsonl")
+
+
+def read_records(file: Path) -> list[Record]:
+    lines = file.read_text().splitlines()
     return [
         Record(row["partition"], row["offset"], row["timestamp_ms"], *_bytes_of(row))
         for row in map(json.loads, lines)

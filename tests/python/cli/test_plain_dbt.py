@@ -22,6 +22,8 @@ from moldau.project import ROOT, SAMPLES
 from moldau.reading.query import query
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
+
 WEST_AT = "2026-11-21T07:56:22.363Z"
 VERBS = f"""
 load {SAMPLES}/west/open_transactions.jsonl --cluster west --kind open_transactions

@@ -11,6 +11,8 @@ from moldau.engine.spark import start
 from moldau.errors import MoldauError
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
+
 ODD = [
     "", " ", "'", "''", '"', '""', "`", "\\", "\\\\", "ends with \\", "\\'", "'\\", "\0", "\x1a",
     "${x}", "${env:HOME}", "{{ x }}", "{% x %}", "line\nbreak\r\ttab", "\\n", "\\u0041", "\\101",

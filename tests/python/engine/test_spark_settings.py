@@ -9,6 +9,8 @@ from moldau.engine.dbt import dbt
 from moldau.engine.spark import BY_SIZE, suit_to
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.mark.parametrize(("is_small", "place"), [(False, 1), (True, 0)])
 def test_a_statement_of_dbt_finds_the_settings_of_the_run(

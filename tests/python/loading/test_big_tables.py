@@ -15,6 +15,8 @@ from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, merge
 
+pytestmark = pytest.mark.spark
+
 FOLDED, DECIDED = "state.group_offsets", "decisions.offset_expirations"
 # 26 MB that do not compress, of another cluster
 NOISE = "array_join(transform(sequence(1, 20), i -> sha2(concat(id, '-', i), 256)), '')"

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from log_support import FAMILY, Log
-from spark_support import Killed, Record, fresh, in_spark, rows, with_clusters
+from log_support import PARTS, Log, middle_log, part_of_group
+from spark_support import Killed, Record, fresh, rows, with_clusters
 
 from moldau.cli.decode import decode
 from moldau.cli.load import _tell
 from moldau.loading import journal
 from moldau.loading.journal import Loaded, load
-from moldau.records.encode import encode_key
 from moldau.runs.opening import finish_interrupted_work
 from moldau.sessions.session import Session
 
@@ -175,41 +173,11 @@ def test_offsets_with_other_bytes_by_the_hundred_look_like_another_cluster(
     assert ("a cluster (or topic) that was rebuilt" in said) == is_other
 
 
-PARTS: dict[int, str] = {
-    5: "memberId", 6: "", 7: "memberId", 8: "memberId", 16: "regularExpression", 10: "memberId",
-    12: "", 13: "memberId", 14: "memberId", 15: "", 19: "memberId", 20: "", 21: "memberId",
-    22: "memberId", 23: "",
-}  # fmt: skip
-
-
-def part(kind: int, group: str) -> bytes:
-    names = {"groupId": group} | ({PARTS[kind]: "m"} if PARTS[kind] else {})
-    key = encode_key(FAMILY, kind, names)
-    assert key is not None
-    return key
-
-
-def middle_log() -> Log:
-    """Parts of a group for each type of a part, and groups that are whole or have none."""
-    log = Log()
-    for kind in PARTS:
-        log.add(part(kind, f"part {kind:02}"), b"\0\x63")  # whatever its value says
-        log.add(part(kind, f"removed {kind:02}"), None)
-    log.member("whole")
-    log.add(log.group_key("whole", 3), None)
-    log.streams("streams")
-    log.member("streams", kind=19)
-    log.commit("commits only")
-    log.classic("classic")
-    return log
-
-
-@pytest.mark.parametrize("engine", [lambda session: session, in_spark])
 def test_parts_without_their_group_tell_that_the_export_begins_in_the_middle(
-    engine: Callable[[Session], Session], session: Session, tmp_path: Path
+    session: Session, tmp_path: Path
 ) -> None:
-    name = f"remarks-middle-{engine.__name__}".replace("<lambda>", "duckdb")
-    session = engine(with_clusters(session, {name: "{}"}))
+    name = "remarks-middle"
+    session = with_clusters(session, {name: "{}"})
     log = middle_log()
     loaded = load(session, [write(tmp_path, log.records)], name, "records")
     [note] = [note for note in loaded.notes if "does not begin at the start" in note]
@@ -219,8 +187,8 @@ def test_parts_without_their_group_tell_that_the_export_begins_in_the_middle(
     # a record of the group that comes later tells what was missing
     begun = len(log.records)
     log.add(log.group_key("part 05", 3), None)
-    log.add(part(8, "part 05"), b"\0\x63")
-    log.add(part(8, "part 06"), b"\0\x63")
+    log.add(part_of_group(8, "part 05"), b"\0\x63")
+    log.add(part_of_group(8, "part 06"), b"\0\x63")
     loaded = load(session, [write(tmp_path, log.records[begun:])], name, "records")
     [note] = [note for note in loaded.notes if "does not begin at the start" in note]
     assert f"of 1 group of {name} there are" in note

@@ -1,38 +1,23 @@
-"""A log makes of a group what Kafka's own replay makes of it, wherever the log begins.
-
-`replayed_groups.jsonl` has small logs of one group each, and what GroupCoordinatorShard of Kafka
-4.4.0, asked, made of them: the group after its replay (null = there is none), and what its sweep
-removed 90 days later (null = it threw: a share group holds an offset). A group is called after its
-records: types, `x` = tombstone, `c` and `d` = commits on t and u, `s` = a classic group without
-protocol type and members; or after protocol type, members and value version.
-"""
+"""A log makes of a group what Kafka's own replay makes of it, wherever the log begins."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from log_support import FAMILY, Log
-from spark_support import Record, fold_records, in_spark, rows, with_clusters
+from replayed_groups import REPLAYED, replay_of
+from spark_support import fold_records, rows, with_clusters
 
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "replayed_groups.jsonl"
-REPLAYED = {case["group"]: case for case in map(json.loads, FIXTURE.read_text().splitlines())}
 DAY_MS = 86_400_000
 AT_MS = 90 * DAY_MS
 # of the second, records come one by one, the last first; longer logs are left out
-CLUSTERS = ("replayed", "replayed backwards", "replayed in spark")
+CLUSTERS = ("replayed", "replayed backwards")
 LONGEST = 4
-
-
-def records_of(case: dict[str, Any]) -> list[Record]:
-    keys = [[None if text is None else bytes.fromhex(text) for text in r] for r in case["records"]]
-    return [Record(0, offset, 0, *texts) for offset, texts in enumerate(keys)]
 
 
 def cases_of(cluster: str) -> list[tuple[str, dict[str, Any]]]:
@@ -67,18 +52,13 @@ def member_key(group: str, kind: int) -> bytes:
 @pytest.fixture(scope="module")
 def replayed(session: Session) -> Session:
     ours = with_clusters(session, dict.fromkeys([*CLUSTERS, "odd replays"], "{}"))
-    logs = [records_of(case) for case in REPLAYED.values()]
+    logs = [replay_of(case) for case in REPLAYED.values()]
     whole = [record for log in logs for record in log]
     fold_records(ours, {"replayed": whole, "odd replays": odd_log().records})
-    fold_records(in_spark(ours), {"replayed in spark": whole})
     for place in reversed(range(LONGEST)):
         turn = [log[place] for log in logs if place < len(log) <= LONGEST]
         fold_records(ours, {"replayed backwards": turn})
-    for one, clusters in (
-        (ours, ["replayed", "replayed backwards", "odd replays"]),
-        (in_spark(ours), ["replayed in spark"]),
-    ):
-        decide(one, "sweep", clusters, AT_MS, is_dry_run=True)
+    decide(ours, "sweep", [*CLUSTERS, "odd replays"], AT_MS, is_dry_run=True)
     return ours
 
 

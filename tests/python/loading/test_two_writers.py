@@ -19,6 +19,8 @@ from moldau.engine.dbt import DbtError
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
+
 TABLE = "state.group_offsets"
 BIG = """
     'ballast' as cluster_id, concat('g-', id) as group_id, 't' as topic_name,

@@ -12,6 +12,8 @@ from moldau.errors import MoldauError
 from moldau.reading.spark import ask_spark
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.fixture(scope="module")
 def asked(session: Session) -> Session:

@@ -18,6 +18,8 @@ from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, m
 from moldau.warehouse.sizes import DUCKDB_BYTES
 from moldau.warehouse.verify import has_checksums
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.mark.parametrize("bytes_there", [DUCKDB_BYTES - 1, DUCKDB_BYTES])
 def test_what_is_too_big_for_duckdb_is_made_by_spark(

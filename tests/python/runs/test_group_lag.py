@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ from lag_cases import LARGEST, Cluster, State, T, states_table, told, untold
 from spark_support import ROOT, fold, fold_records, mart, parquet_of, rows
 
 from moldau.loading.journal import load
-from moldau.reading.spark import ask_spark
 from moldau.sessions.session import Session
+
+pytestmark = pytest.mark.spark
 
 FIXTURE = ROOT / "tests" / "fixtures" / "group_lag"
 FILED, PLAIN, NONE, EMPTIED, RANDOM = (
@@ -105,22 +105,14 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def said_in_duckdb(session: Session) -> Iterator[tuple[Any, ...]]:
-    for row in mart(session, "group_lag"):
-        yield tuple(row[name] for name in COLUMNS)
+def test_what_is_said_is_right(session: Session, right: Said) -> None:
+    """The filed report, listed cases and random ones; what is in no case has no row.
 
-
-def said_in_spark(session: Session) -> Iterator[tuple[Any, ...]]:
-    statement = f"select {', '.join(COLUMNS)} from marts.group_lag where cluster_id like 'lag-%'"
-    return ask_spark(session.warehouse, statement)[1]
-
-
-@pytest.mark.parametrize("engine", [said_in_duckdb, said_in_spark])
-def test_each_engine_says_what_is_right(session: Session, right: Said, engine: Any) -> None:
-    """The filed report, listed cases and random ones; what is in no case has no row."""
+    That Spark says the same is compared by `test_marts_of_runs.py`.
+    """
     clusters = {cluster for cluster, *_ in right}
-    said = {row[:4]: row[4:] for row in engine(session) if row[0] in clusters}
-    assert said == right
+    told = [tuple(row[name] for name in COLUMNS) for row in mart(session, "group_lag")]
+    assert {row[:4]: row[4:] for row in told if row[0] in clusters} == right
 
 
 def test_every_form_is_among_the_cases(right: Said) -> None:

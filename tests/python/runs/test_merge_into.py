@@ -22,6 +22,8 @@ from moldau.project import ROOT
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
 
+pytestmark = pytest.mark.spark
+
 TABLE = "state.topology_backoffs"
 MODEL = "replace_topology_backoffs"
 KEY = ["cluster_id", "group_id"]

@@ -22,6 +22,8 @@ from spark_support import in_spark
 
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark
+
 COUNTS = {"duckdb": 1_000, "spark": 60}  # of groups of each rule set
 OUTCOMES: list[Outcome] = ["success", "permanent_failure", "transient_failure", "timeout"]
 ERRORS = ["NOT_LEADER_OR_FOLLOWER", "GROUP_ID_NOT_FOUND", "NOT_ENOUGH_REPLICAS", "CORRUPT_MESSAGE"]

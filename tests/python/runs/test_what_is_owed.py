@@ -21,6 +21,8 @@ from moldau.warehouse.create import create
 from moldau.warehouse.durable import write_durably
 from moldau.warehouse.seeds import seed
 
+pytestmark = pytest.mark.spark
+
 AT_MS = 1_800_000_000_000
 
 

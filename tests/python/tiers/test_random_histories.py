@@ -25,6 +25,8 @@ from tier_support import Record, Tiered, fold_log, fold_snapshots, log_of, tiere
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark  # its marts are compared
+
 SEEDS = range(1_000)
 EARLIER_MS = NOW_MS - 3_000
 STEPS = pytest.mark.parametrize("step", [0, 1], ids=["at first", "again"])

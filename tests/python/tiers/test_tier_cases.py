@@ -13,6 +13,8 @@ from tier_support import Tiered, tiered
 
 from moldau.sessions.session import Session
 
+pytestmark = pytest.mark.spark  # its marts are compared
+
 CASES = listed_cases()
 UNDER_RULES = [(case, rules) for case in CASES for rules in case.rules]
 IDS = [f"{case.number} {rules.name}" for case, rules in UNDER_RULES]

@@ -25,6 +25,8 @@ from moldau.warehouse.damage import spark_type
 from moldau.warehouse.paths import SCHEMA
 from moldau.warehouse.schema import write_schema
 
+pytestmark = pytest.mark.spark
+
 GROUP = {
     "cluster_id": "'east'",
     "group_id": "'g'",
