@@ -70,8 +70,9 @@ def settings_text(folder: Path) -> str:
 
 @dataclass
 class Told:
-    """`counts` of the runs, `notes` of loads of records; `costs`: commits and statements of verbs whose
-    views are made.
+    """`counts` of the runs, `notes` of loads of records.
+
+    `costs`: commits and statements of verbs whose views are made.
     """
 
     counts: list[dict[str, int]] = field(default_factory=list)
