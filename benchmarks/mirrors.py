@@ -33,7 +33,8 @@ from moldau.reading.delta import connect_duckdb
 from moldau.records import families
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
-from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, next_run_id, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables

@@ -25,7 +25,8 @@ from measure import add, connect_peer, scratch, timed, versions, written
 
 from moldau.engine.literals import literal
 from moldau.runs.opening import open_session
-from moldau.sessions.run import Run, close_run, open_run, settings_models
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 

@@ -30,7 +30,8 @@ from moldau.project import ROOT
 from moldau.reading.query import table_rows
 from moldau.records import families
 from moldau.runs.opening import open_session
-from moldau.sessions.run import Run, close_run, open_run, settings_models
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, open_run, settings_models
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import marts

@@ -25,7 +25,8 @@ from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import MARKER, Staged, stage
 from moldau.loading.tally import Tally
 from moldau.records import families
-from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, next_run_id, open_run, settings_models
 from moldau.sessions.unfinished import is_closed, setting_aside
 from moldau.warehouse.contracts import run_views
 from moldau.warehouse.notes import NotUnderstood

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from moldau.loading.parquet_columns import Column, Unsuited, leaf, plain, values_of, whole_numbers
+from moldau.loading.parquet_values import Column, Unsuited, leaf, plain, values_of, whole_numbers
 
 # an inner column and its path -> its values
 Convert = Callable[[pa.Array, str], list[Any]]

@@ -18,6 +18,7 @@ from uuid import uuid4
 from moldau.engine.duckdb_sql import MACROS
 from moldau.errors import MoldauError
 from moldau.reading.delta_types import duckdb_type, identifier, literal
+from moldau.reading.opened import deleted_rows, open_latest
 from moldau.reading.table_status import table_status_sql
 from moldau.reading.tables import existing_relations, existing_tables
 from moldau.reading.views import (
@@ -29,14 +30,7 @@ from moldau.reading.views import (
     parameters_sql,
     views_under,
 )
-from moldau.warehouse.damage import (
-    DamagedError,
-    data_files,
-    find_log_damage,
-    looking_at,
-    open_table,
-    path_of,
-)
+from moldau.warehouse.damage import DamagedError, data_files
 from moldau.warehouse.verify import unreadable_among, without_wildcards
 
 if TYPE_CHECKING:
@@ -91,41 +85,6 @@ def begin_reading(connection: DuckDBPyConnection, is_again: bool = False) -> Non
     if is_again:
         connection.execute("rollback")
     connection.execute("begin transaction read only")
-
-
-def open_latest(warehouse: Path, name: str) -> DeltaTable:
-    """Table `database.table` at its latest version; DamagedError or UnreadableError."""
-    folder = warehouse.joinpath(*name.split(".", 1))
-    wrong = find_log_damage(folder)
-    if wrong is None:
-        try:
-            return open_table(folder)
-        except DamagedError as error:
-            wrong = str(error)
-    raise DamagedError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")
-
-
-def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
-    """Row numbers (from 0) that deletion vectors hide, by absolute path of the data file.
-
-    DamagedError or UnreadableError if one cannot be read.
-    """
-    with looking_at(Path(path_of(table.table_uri))):
-        vectors = [batch for batch in table.deletion_vectors() if batch.num_rows]
-    if not vectors:
-        return {}
-    # most tables hide no row, and these take a second to import
-    import numpy as np
-    import pyarrow as pa
-
-    found: dict[str, list[int]] = {}
-    for batch in map(pa.record_batch, vectors):
-        columns = (batch["filepath"], batch["selection_vector"])
-        for uri, mask in zip(*columns, strict=True):
-            keep = mask.values.to_numpy(zero_copy_only=False)
-            path = path_of(uri.as_py())
-            found[path] = np.flatnonzero(~keep).tolist()
-    return found
 
 
 def _confine(connection: DuckDBPyConnection, files: list[str]) -> None:

@@ -7,16 +7,12 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from moldau.reading.delta import deleted_rows, open_latest
 from moldau.reading.query import Tables
-from moldau.reading.tables import existing_tables
+from moldau.reading.table_status import Row, read_tables
 from moldau.warehouse.aside import read_aside
-from moldau.warehouse.damage import DamagedError, looking_at, sizes_told, wrong_file
 from moldau.warehouse.paths import LOADS, LOCK
 
-Row = dict[str, Any]
 _RUNS_SHOWN = 10
 
 
@@ -66,11 +62,6 @@ def _with_rulesets(row: Row) -> Row:
     return {**row, "rulesets": row["rulesets"] or json.loads(row["settings"])["ruleset"]}
 
 
-def read_tables(warehouse: Path) -> list[Row]:
-    """One row per table: table, rows, files, bytes, version, last_write_at_ms, damage."""
-    return [_table(warehouse, name) for name in existing_tables(warehouse)]
-
-
 def open_loads(warehouse: Path) -> list[str]:
     """Run ids of loads that are running or were interrupted."""
     folder = warehouse / LOADS
@@ -104,40 +95,3 @@ def _told(path: Path) -> Row:
     except (OSError, ValueError):
         told = None
     return told if isinstance(told, dict) else {"pid": None, "command": None, "since_ms": None}
-
-
-def _table(warehouse: Path, name: str) -> Row:
-    row: Row = {"table": name, "rows": None, "files": None, "bytes": None, "version": None}
-    row |= {"last_write_at_ms": None, "damage": None}
-    try:
-        with looking_at(warehouse.joinpath(*name.split(".", 1))):
-            row |= _measured(warehouse, name)
-    except DamagedError as error:
-        row["damage"] = str(error)
-    return row
-
-
-def _measured(warehouse: Path, name: str) -> Row:
-    table = open_latest(warehouse, name)
-    if wrong := wrong_file(sizes_told(table)):
-        raise DamagedError(f"{name} cannot be read: {wrong} (see `moldau doctor`)")
-    files = table.get_add_actions()
-    counts, sizes = (files.column(c).to_pylist() for c in ("num_records", "size_bytes"))
-    rows = None if None in counts else sum(counts)
-    if rows and table.metadata().configuration.get("delta.enableDeletionVectors"):
-        rows -= sum(len(hidden) for hidden in deleted_rows(table).values())
-    return {
-        "rows": rows,
-        "files": len(sizes),
-        "bytes": sum(sizes),
-        "version": table.version(),
-        "last_write_at_ms": _last_write(warehouse, name, table.version()),
-    }
-
-
-def _last_write(warehouse: Path, name: str, version: int) -> int | None:
-    commit = warehouse.joinpath(*name.split(".", 1), "_delta_log", f"{version:020d}.json")
-    try:
-        return commit.stat().st_mtime_ns // 1_000_000
-    except OSError:
-        return None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from moldau.domains import domains
 from moldau.errors import MoldauError
 from moldau.runs.scope import scope_of
-from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, next_run_id, open_run, settings_models
 from moldau.settings.rule_sets import require_rule_set
 
 if TYPE_CHECKING:

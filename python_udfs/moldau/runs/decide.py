@@ -14,8 +14,9 @@ from moldau.runs.apply import applies_to, apply
 from moldau.runs.call import call
 from moldau.runs.scope import scope_of
 from moldau.runs.standstill import Decided, note_standstills, versions_read
+from moldau.sessions.closing import close_run
 from moldau.sessions.faults import die_at, fault
-from moldau.sessions.run import Run, close_run, next_run_id, open_run, settings_models
+from moldau.sessions.run import Run, next_run_id, open_run, settings_models
 from moldau.sessions.unfinished import is_closed, setting_aside
 from moldau.warehouse.ask import ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables

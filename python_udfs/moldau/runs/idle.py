@@ -13,9 +13,10 @@ from pathlib import Path
 
 from moldau.domains import kinds
 from moldau.project import seeds_digest
+from moldau.sessions.closing import publish_told
 from moldau.sessions.faults import fault
 from moldau.sessions.rows import append_rows
-from moldau.sessions.run import Run, publish_told, recorded_of
+from moldau.sessions.run import Run, recorded_of
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
 from moldau.warehouse.left import find_lost

@@ -10,7 +10,8 @@ from moldau.instants import now_ms
 from moldau.plugins.calls import Call, Outcome, make_calls
 from moldau.plugins.record import record_calls
 from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
-from moldau.sessions.run import Run, close_run, next_run_id
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, next_run_id
 
 if TYPE_CHECKING:
     from moldau.reading.left_overs import LeftOver

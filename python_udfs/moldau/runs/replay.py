@@ -14,7 +14,8 @@ from moldau.replays.replay import BUCKETS, Replay
 from moldau.replays.rounds import ROUNDS
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
-from moldau.sessions.run import Run, close_run, next_run_id, open_run
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.settings.rule_sets import require_rule_set, switches_of
 from moldau.warehouse.contracts import tables
 

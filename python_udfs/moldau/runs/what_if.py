@@ -13,7 +13,8 @@ from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
-from moldau.sessions.run import Run, close_run, next_run_id, open_run
+from moldau.sessions.closing import close_run
+from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.settings import Settings
 from moldau.settings.problems import describe, suggestion
 from moldau.settings.topic import TopicSettings

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.domains import domains
@@ -23,7 +22,6 @@ from moldau.warehouse.sizes import DUCKDB_BYTES, SMALL_BYTES, bytes_read
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
     from moldau.sessions.session import Session
-    from moldau.settings import Settings
 
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 FAILED = "failed"  # status of a load or run that was set aside
@@ -153,22 +151,6 @@ def recorded_of(run: Run) -> list[Recorded]:
 def _is_loaded(recorded: Recorded, run: Run) -> bool:
     kinds = recorded.of_loads
     return run.load_kind is not None and (kinds is None or run.load_kind in kinds)
-
-
-def close_run(session: Session, run: Run) -> None:
-    """Write the run's row, after everything that it vouches for, and what is published."""
-    from moldau.sessions.rows import append_row
-
-    append_row(session.warehouse, row_of(run))
-    publish_told(session.settings, session.warehouse, run.at_ms)
-
-
-def publish_told(settings: Settings, warehouse: Path, at_ms: int) -> None:
-    """The marts that moldau.yml names; their clock is the run's."""
-    if settings.publish:
-        from moldau.reading.publish import publish
-
-        publish(warehouse, settings.publish, at_ms)
 
 
 def _settings_rows(session: Session, run: Run) -> list[dict[str, Any]]:
