@@ -34,6 +34,7 @@ lint: setup ## ruff, mypy and sqlfluff
 	$(BIN)/ruff check python_udfs tests benchmarks
 	$(BIN)/ruff format --check python_udfs tests benchmarks
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tests/lint_sql.py lint --disable-progress-bar --processes 2 models tests/singular
 
 build: setup ## the wheel, in dist/
