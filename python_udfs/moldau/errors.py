@@ -1,4 +1,4 @@
-"""Errors that a person caused or can mend, told in one line."""
+"""Errors that a person caused or can fix, reported in one line."""
 
 from __future__ import annotations
 

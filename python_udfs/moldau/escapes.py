@@ -1,4 +1,4 @@
-"""Texts from outside, as a person may see them: a terminal obeys some letters."""
+"""Texts from outside, escaped to be safe to print: a terminal obeys some characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`moldau compare`: two rule sets on the same state."""
+"""`moldau compare`: decide the same state under two rule sets, and show what differs."""
 
 from __future__ import annotations
 

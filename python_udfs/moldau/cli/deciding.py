@@ -1,4 +1,4 @@
-"""The verbs that are one run of a kind: decide for some clusters at one instant."""
+"""The verbs that start one run: decide for some clusters at one instant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`moldau demo`: the main job on a bundled capture of a real broker, as a story."""
+"""`moldau demo`: the main use of moldau, step by step on a bundled capture of a real broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second half of the demo: moldau is in charge, and what it decides happens."""
+"""The second half of the demo: moldau has the authority, so it applies what it decides."""
 
 from __future__ import annotations
 

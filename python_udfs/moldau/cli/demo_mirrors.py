@@ -1,4 +1,4 @@
-"""A part of the demo: a second cluster, and where groups would go on there."""
+"""A part of the demo: a second cluster, and where groups would resume there."""
 
 from __future__ import annotations
 

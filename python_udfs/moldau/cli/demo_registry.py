@@ -1,6 +1,6 @@
-"""A small registry of topology descriptions, as a company would run one: HTTP on 127.0.0.1.
+"""A small HTTP registry of topology descriptions on 127.0.0.1, such as a company might run.
 
-It speaks what the plugin `webhook` speaks, and fails when it is told to.
+It serves the protocol of the plugin `webhook`, and fails on request.
 """
 
 from __future__ import annotations

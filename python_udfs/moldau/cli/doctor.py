@@ -1,4 +1,4 @@
-"""`moldau doctor`: is everything that moldau needs there and whole?"""
+"""`moldau doctor`: check that everything that moldau needs is present and intact."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How a command ends that failed: what stderr says, and the exit code.
+"""What a failed command prints on stderr, and its exit code.
 
-A mistake, and what the machine does not allow, is one line. Anything else is an error of moldau's
-own: a line, then where to look. Its traceback goes to `<warehouse>/_moldau/errors.log`, or to
-stderr where there is no warehouse yet.
+A user's mistake, or something the machine does not allow, is one line. Anything else is an error
+of moldau's own: a line, then where to look. Its traceback goes to
+`<warehouse>/_moldau/errors.log`, or to stderr where there is no warehouse yet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is full when something could not be written, and where, whoever met it.
+"""Recognize errors of a full disk in any library, and say which disk is full.
 
-Python, Delta's library, DuckDB, dbt and Java each say it in their own words, most without a path.
+Python, Delta's library, DuckDB, dbt and Java each report it differently, most without a path.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What native libraries print: the panic of a Rust thread goes into a log, all else to stderr.
+"""Route what native libraries print: a Rust thread's panic goes to a log, the rest to stderr.
 
-Delta's library gives the error that it met, and a thread of it that is then shut down panics: its
-words would stand before the line that says what went wrong.
+When Delta's library raises an error, one of its threads may panic as it is shut down: that text
+would appear before the line that says what went wrong.
 """
 
 from __future__ import annotations

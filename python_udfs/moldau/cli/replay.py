@@ -1,4 +1,4 @@
-"""`moldau replay`: what would have been, of a log of what was."""
+"""`moldau replay`: what a recorded log would have led to under other rule sets."""
 
 from __future__ import annotations
 

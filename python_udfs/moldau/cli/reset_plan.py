@@ -1,4 +1,4 @@
-"""`moldau reset-plan`: what would be written to groups, for Kafka's own tool."""
+"""`moldau reset-plan`: the offsets that would be written to groups, for Kafka's own tool."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The one place that prints.
+"""The only module that prints.
 
-Group ids, topics, messages and file names are what somebody else wrote, and a terminal obeys what
-stands in a text. What a person reads has control characters as escapes; what a program reads is
-handed over as it is.
+Group ids, topics, messages and file names come from outside, and a terminal obeys control
+characters in them. In output for people they are escapes; output for programs is unchanged.
 """
 
 from __future__ import annotations

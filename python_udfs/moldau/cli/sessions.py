@@ -1,4 +1,4 @@
-"""The warehouse that a verb holds: its own, or the one that `moldau exec` holds."""
+"""The session that a verb works in: its own, or the one that `moldau exec` has open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the demo speaks: a command, a question with the table that answers it, rows."""
+"""How the demo prints its steps: a command, a question with the table that answers it, rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`moldau what-if`: the same rules under other settings, applied to nothing."""
+"""`moldau what-if`: decide under other settings, and apply nothing."""
 
 from __future__ import annotations
 

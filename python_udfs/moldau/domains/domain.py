@@ -1,6 +1,6 @@
-"""What a domain tells the layers that are the same for all of them.
+"""What a domain declares to the layers that all domains share.
 
-What its runs decide, record, measure, apply and fold is not said here: the models say it, by the
+What its runs decide, record, measure, apply and fold is not declared here but by the models, in the
 tags `fold_<kind of file>`, `decide_<kind of run>` and `apply_<kind of run>`.
 """
 

@@ -1,4 +1,4 @@
-"""Tiered storage: what waits to be uploaded to it, and to be deleted from it."""
+"""Tiered storage: what is waiting to be uploaded to it, and to be deleted from it."""
 
 from __future__ import annotations
 

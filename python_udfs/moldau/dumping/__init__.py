@@ -1,4 +1,4 @@
-"""A topic of a running cluster as a file that `load` takes: read once, nothing written there.
+"""Dump a topic of a running cluster to a file for `load`; nothing is written to the cluster.
 
 Needs the extra `kafka`: librdkafka as confluent-kafka, no JVM.
 """

@@ -1,4 +1,4 @@
-"""A cluster that answers in a bounded time, or one line that says why it does not."""
+"""Calls to a cluster that return in bounded time, or fail with one line that says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A topic into a file: from where each partition starts to the end that it had."""
+"""Dump a topic to a file: each partition from its start to the end that it had at the beginning."""
 
 from __future__ import annotations
 

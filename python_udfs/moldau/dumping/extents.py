@@ -1,4 +1,4 @@
-"""What of a topic there is to read: its partitions, from where to where."""
+"""The extents of a topic to read: its partitions, each with its first and last offset."""
 
 from __future__ import annotations
 

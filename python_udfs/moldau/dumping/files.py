@@ -1,4 +1,4 @@
-"""Rows into a file that is there when it is complete, and not before."""
+"""Write rows to a file that appears only when it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka's names of client properties, by what becomes of them here."""
+"""Kafka's names of client properties, grouped by how `dump` treats them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every record of a topic that lies within given extents, once."""
+"""Read every record of a topic that lies within given extents, once."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Java, jars, the Spark session and dbt: all that starts a JVM; and the SQL of dbt for DuckDB."""
+"""The engines: Java, jars, the Spark session and dbt, and dbt's SQL translated for DuckDB."""

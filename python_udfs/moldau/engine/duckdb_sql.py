@@ -1,7 +1,7 @@
-"""Spark SQL as DuckDB reads it: sqlglot's translation, and what that leaves out.
+"""Translate Spark SQL for DuckDB: sqlglot's translation, and what it leaves out.
 
-What is translated is moldau's own: dbt's compiled SQL of marts, and of the models that a run on
-small tables writes. Tests hold every mart's rows, and what runs write, to Spark's.
+Only moldau's own SQL is translated: dbt's compiled SQL of marts, and of the models that a run on
+small tables writes. Tests compare every mart's rows, and what runs write, with Spark's.
 """
 
 from __future__ import annotations

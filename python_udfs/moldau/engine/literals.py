@@ -1,4 +1,4 @@
-"""Python values as Spark SQL; text is never anything but text."""
+"""Python values as Spark SQL literals; a text can never become SQL."""
 
 from __future__ import annotations
 

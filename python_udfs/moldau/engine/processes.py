@@ -1,4 +1,4 @@
-"""A function over batches of Arrow in several processes: Python uses one core of each."""
+"""Run a function over Arrow batches in several processes, since a Python process uses one core."""
 
 from __future__ import annotations
 

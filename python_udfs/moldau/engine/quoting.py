@@ -1,4 +1,4 @@
-"""The Spark settings on which quoting rests: under others a text could be more than a text."""
+"""Check the Spark settings on which quoting rests: under others a quoted text could become SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one Spark session of the process, which dbt then uses too."""
+"""The only Spark session of the process, which dbt uses, too."""
 
 from __future__ import annotations
 

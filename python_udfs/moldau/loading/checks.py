@@ -1,4 +1,4 @@
-"""What a single value of a file has to be; ValueError says what is wrong with it."""
+"""Checks of a single value of a file; a ValueError says what is wrong with it."""
 
 from __future__ import annotations
 

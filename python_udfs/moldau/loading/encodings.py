@@ -1,4 +1,4 @@
-"""Which encoding a text is in that is not UTF-8: JSON begins with two ASCII letters (RFC 4627)."""
+"""Recognize an encoding other than UTF-8: JSON begins with two ASCII characters (RFC 4627)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A load from staging to folded state, and what an interrupted one still owes."""
+"""Carry a load from staging to folded state, and finish an interrupted one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rows of a Parquet file, whatever its schema is: taken, or refused in one line.
+"""Read the rows of a Parquet file, whatever its schema is, or refuse it in one line.
 
-A type that can be told for another becomes it (`parquet_columns`). A column that cannot refuses
-the file; a value that cannot refuses its row.
+A type is converted where that is possible (`parquet_columns`). A column that cannot be converted
+refuses the file; a value that cannot be refuses its row.
 """
 
 from __future__ import annotations

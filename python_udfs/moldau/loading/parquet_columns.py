@@ -1,4 +1,4 @@
-"""A column of a Parquet file as the field of a line wants it, whatever type it has there.
+"""Convert a column of a Parquet file to the type of its field, whatever type it has.
 
 * An instant (`*_ms`): a number is milliseconds. TIMESTAMP in any unit, with a zone or without one
   (UTC), DATE (its midnight in UTC) and INT96 become milliseconds since 1970; what is finer is cut

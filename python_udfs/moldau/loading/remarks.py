@@ -1,4 +1,4 @@
-"""What a load or a decode says of records that it took in: one line each, no error."""
+"""Remarks of a load or a decode about the records that it read: one line each, none an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a file that are looked at one by one."""
+"""Check the rows of a file one by one."""
 
 from __future__ import annotations
 

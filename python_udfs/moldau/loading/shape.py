@@ -1,6 +1,6 @@
-"""The fields of a line, said once.
+"""The fields of a line, declared once.
 
-From a field follow the Arrow schema that a good chunk is read with, and the check of a single
+From them follow the Arrow schema with which a good chunk is read, and the check of a single
 line that says what is wrong with a bad one.
 """
 

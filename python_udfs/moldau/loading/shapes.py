@@ -1,4 +1,4 @@
-"""What a line of each kind of file has to look like: the fields that domains make theirs of."""
+"""Fields and shapes of lines, of which domains compose the lines of their kinds of files."""
 
 from __future__ import annotations
 

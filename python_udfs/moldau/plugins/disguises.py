@@ -1,8 +1,8 @@
 """Find a secret in a text in whatever form it stands there: as it is, percent-encoded, in the
 escapes of JSON, HTML and Python, in base64 at any alignment, in hex digits, or one in another.
 
-Nobody lists the forms of a secret, for each encoder has its own: the text is decoded, over and
-over, and each decoded byte knows the letters that it came from.
+The forms of a secret cannot be listed, for each encoder has its own. So the text is decoded,
+repeatedly, and each decoded byte knows the characters that it came from.
 """
 
 from __future__ import annotations

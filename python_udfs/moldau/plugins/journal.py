@@ -1,7 +1,7 @@
-"""What a process that calls plugins is about to do and has done: left when a plugin ends it.
+"""A journal of plugin calls, made and answered, for the case that a plugin ends the process.
 
-A file for each attempt at a slice, a line of JSON for each event. The lines outlive the process,
-which is all they are for: nothing is synced, and a command that is killed leaves them to nobody.
+A file for each attempt at a slice, a line of JSON for each event. The lines have to outlive the
+process only: nothing is synced, and nothing reads what a killed command left.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What may be told of a plugin's options: what its class names, and nothing else."""
+"""Mask a plugin's options: only those that its class declares public are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked of a plugin and what became of it."""
+"""A plugin call and its outcome."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What plugins print: without their secrets, and with escapes for what does not print, in the log
-that it goes to."""
+"""Log what plugins print, without their secrets and with escapes for what does not print."""
 
 from __future__ import annotations
 

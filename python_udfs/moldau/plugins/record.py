@@ -1,4 +1,4 @@
-"""Calls of plugins that Spark did not make, in history.plugin_calls."""
+"""Record plugin calls that Spark did not make, in history.plugin_calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`call_plugin(table(calls) partition by slice)`: the one function of SQL with an outside effect.
+"""`call_plugin(table(calls) partition by slice)`: the only SQL function with an outside effect.
 
 Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch, and may have a
 description (JSON) and a turn: those of a later one are called after all of the earlier ones. Each

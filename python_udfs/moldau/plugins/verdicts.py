@@ -1,4 +1,4 @@
-"""Which failure an exception of a plugin is; of an asynchronous plugin by Kafka's rules."""
+"""Classify a plugin's exceptions as failures; those of an asynchronous one by Kafka's rules."""
 
 from __future__ import annotations
 

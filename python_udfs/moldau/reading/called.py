@@ -1,4 +1,4 @@
-"""What a name is where it is not what was asked for: another group, deleted, elsewhere."""
+"""Say what a group is that is not what was asked for: of another type, deleted, or elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delta's column types, names and texts in DuckDB's words, and its errors in a line."""
+"""Delta's column types, names and texts as DuckDB SQL, and DuckDB's errors in one line."""
 
 from __future__ import annotations
 

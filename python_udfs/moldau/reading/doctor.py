@@ -1,4 +1,4 @@
-"""What is wrong with an installation or a warehouse, one finding a line."""
+"""Find what is wrong with an installation or a warehouse, one finding per line."""
 
 from __future__ import annotations
 

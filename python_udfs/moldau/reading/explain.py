@@ -1,6 +1,6 @@
 """Why something was decided: the stored values that a decision rests on, gathered.
 
-Nothing is decided here: what is not stored is not said.
+Nothing is decided here: only stored values are shown.
 """
 
 from __future__ import annotations

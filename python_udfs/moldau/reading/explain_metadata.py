@@ -1,6 +1,6 @@
-"""Why a topic's metadata is forgotten, fetched or kept: the stored decision, and what it is of.
+"""Why a topic's metadata is forgotten, fetched or kept: the stored decision and its basis.
 
-Nothing is decided here: what is not stored is not said.
+Nothing is decided here: only stored values are shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Why a request was answered as it was: the stored answer, in words and as rows.
 
-Nothing is decided here: what is not stored is not said.
+Nothing is decided here: only stored values are shown.
 """
 
 from __future__ import annotations

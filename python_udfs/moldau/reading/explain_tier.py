@@ -1,6 +1,6 @@
 """Why a partition of tiered storage lags: the stored decisions about its segments, gathered.
 
-Nothing is decided here: what is not stored is not said.
+Nothing is decided here: only stored values are shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Why a group's offset was translated as it was: the stored decision and its proof, gathered.
 
-Nothing is decided here: what is not stored is not said.
+Nothing is decided here: only stored values are shown.
 """
 
 from __future__ import annotations

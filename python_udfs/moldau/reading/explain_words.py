@@ -1,4 +1,4 @@
-"""A decision in words: what was seen, which value stood against it, what changes it next."""
+"""A decision in words: what was seen, what it was compared with, and what changes it next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table as a file: complete or not there at all."""
+"""Export a table to a file, which is complete or not there at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plugin holds though no live group vouches for it: Kafka leaves that to the operator.
+"""What a plugin holds although no live group needs it: Kafka leaves it to the operator.
 
 A plugin that is removed, swapped or lost track of (spec of KIP-1331, 7.5 and 11.3) keeps entries
 that nothing deletes any more.

@@ -1,7 +1,7 @@
-"""When the answer about a producer's metadata changes next, if nothing but time goes by.
+"""When the decision about a producer's metadata changes next, if only time passes.
 
-The SQL that decides answers: every instant at which it may be another one is put to it as a
-cluster of its own, on whose clock it is that instant, with the producer as it is now.
+The SQL that decides is asked: each instant at which the decision may change is put to it as a
+separate cluster whose clock shows that instant, with the producer as it is now.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does a query in Spark SQL only read, and only tables? Asked of its plan, before it runs.
+"""Check in the plan of a Spark query, before it runs, that it only reads, and only tables.
 
 Spark runs a command as soon as it is given one, so the text is parsed and analysed first: a plan
 is a tree of queries over tables, without a command, a script or a foreign file anywhere in it.

@@ -1,7 +1,7 @@
 """`moldau translate --probe`: any offset of a mirrored partition on the other cluster, with proof.
 
-The SQL that decides about groups answers: a probe is put to it as the commit of a group that has
-no checkpoint.
+The SQL that decides about groups is asked: a probe is put to it as the commit of a group that
+has no checkpoint.
 """
 
 from __future__ import annotations

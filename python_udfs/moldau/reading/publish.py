@@ -1,4 +1,4 @@
-"""Marts as Delta tables, for those who read files: BI tools, Delta Sharing."""
+"""Write marts as Delta tables, for tools that read files: BI tools, Delta Sharing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Offsets as the file that `kafka-consumer-groups.sh --reset-offsets --from-file` takes.
 
-Kafka: OffsetsUtils.parseResetPlan and CsvUtils: a line each, without a header. Lines are split
-before they are read as CSV, so the id of a group that holds a line break has no place there.
+Kafka: OffsetsUtils.parseResetPlan and CsvUtils: one offset per line, without a header. Lines are
+split before they are read as CSV, so a group id that contains a line break cannot be written.
 """
 
 from __future__ import annotations

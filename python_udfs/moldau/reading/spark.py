@@ -1,4 +1,4 @@
-"""One query in Spark SQL, on the tables and marts that are there; nothing is written."""
+"""Run one Spark SQL query on the tables and marts of the warehouse; nothing is written."""
 
 from __future__ import annotations
 

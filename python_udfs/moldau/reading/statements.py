@@ -1,4 +1,4 @@
-"""Is a text in DuckDB's SQL one query, or one condition, that only reads?"""
+"""Check that a text in DuckDB's SQL is one query, or one condition, that only reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which decisions a person means: a subject of marts.decisions, or a group with all of its own."""
+"""Resolve what a person asks about: a subject of marts.decisions, or a group with all of them."""
 
 from __future__ import annotations
 

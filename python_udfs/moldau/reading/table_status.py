@@ -1,4 +1,4 @@
-"""What the Delta logs say of every table: as rows, and as a relation for the mart that shows it."""
+"""The status of every table, read from its Delta log: as rows, and as a relation for its mart."""
 
 from __future__ import annotations
 

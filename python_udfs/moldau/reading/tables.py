@@ -1,4 +1,4 @@
-"""Which tables and marts a warehouse has, and which one a person means."""
+"""The tables and marts of a warehouse, and the one that a person names."""
 
 from __future__ import annotations
 

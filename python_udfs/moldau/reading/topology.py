@@ -1,5 +1,5 @@
-"""The topology description of a group as Kafka would answer it: what the records say, then what the
-plugin has.
+"""The topology description of a group as Kafka would return it: first from the records, then from
+the plugin.
 
 Source of the rules: StreamsGroupDescribe of Kafka 4.4 (KIP-1331).
 """

@@ -1,4 +1,4 @@
-"""The marts as views: dbt's compiled SQL, which Spark and DuckDB run alike.
+"""The marts as views: the SQL compiled by dbt, which both Spark and DuckDB run.
 
 Compiled once for each version of the project and kept in the user's cache: a verb that reads does
 not wait for dbt, and no JVM is started for it. What a mart reads beside tables are the same views

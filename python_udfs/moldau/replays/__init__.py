@@ -1,1 +1,1 @@
-"""What producers would have asked of their cluster: one log of events under any rule set."""
+"""Replay a log of producers' events under any rule set, to see what they would have requested."""

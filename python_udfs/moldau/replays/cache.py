@@ -1,4 +1,4 @@
-"""What a producer knows of topics, and what it asks for: common to every rule set.
+"""A producer's cache of topic metadata and its requests, common to all rule sets.
 
 Topics are whole numbers that sort as their names do. Times are Unix milliseconds, durations too.
 """

@@ -1,4 +1,4 @@
-"""Time of a replay: it goes from event to event, and to the ticks at which something is due."""
+"""The clock of a replay: it goes from event to event, and to ticks at which something is due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The draft of KIP-526: topics age one by one, and are asked for in batches of a target size."""
+"""The draft of KIP-526: topics age individually and are requested in batches of a target size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Kafka's own producer does: 2.5 and later, and before it."""
+"""The behaviour of Kafka's own producer: 2.5 and later, and before 2.5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every round of a replay that did something, as decisions.metadata_rounds would have it."""
+"""Every round of a replay that did something, in the form of decisions.metadata_rounds."""
 
 from __future__ import annotations
 

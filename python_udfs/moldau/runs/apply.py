@@ -1,4 +1,4 @@
-"""Carry out what a run decided, on the clusters that moldau is in charge of."""
+"""Apply what a run decided, on the clusters where moldau has the authority."""
 
 from __future__ import annotations
 

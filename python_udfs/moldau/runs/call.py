@@ -1,4 +1,4 @@
-"""The plugin calls whose outcomes a run decides on, made before it decides."""
+"""The plugin calls that a run makes before it decides, since it decides on their outcomes."""
 
 from __future__ import annotations
 

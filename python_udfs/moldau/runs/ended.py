@@ -1,4 +1,4 @@
-"""Carry on after a plugin has ended the process that called it: what was under way has failed."""
+"""Continue after a plugin has ended the process that called it: calls in progress have failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs in which nothing can have changed: their row is written, and Spark never starts.
+"""Idle runs, in which nothing can have changed: only their row is written, and Spark never starts.
 
 A run notes what it decided on for each cluster to which it had nothing to apply. While all of
 that stands still, and until the first of its decisions comes due, a run of the same kind can only

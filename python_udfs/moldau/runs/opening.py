@@ -1,4 +1,4 @@
-"""Open a session: the lock, the tables, Spark, and what was interrupted is finished."""
+"""Open a session: take the lock, check the tables, start Spark, finish what was interrupted."""
 
 from __future__ import annotations
 

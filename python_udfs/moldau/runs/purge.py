@@ -1,4 +1,4 @@
-"""Delete from plugins what was left over: calls and a run row, without Spark."""
+"""Delete left-overs from plugins: make the calls and write the run's row, without Spark."""
 
 from __future__ import annotations
 

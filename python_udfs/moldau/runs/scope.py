@@ -1,4 +1,4 @@
-"""Which clusters there are, and which of them a run is about."""
+"""The clusters of a warehouse, and those that a run is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `moldau watch` does at a tick: one run, with the warehouse locked as long as it lasts."""
+"""What `moldau watch` does at a tick: one run, during which the warehouse is locked."""
 
 from __future__ import annotations
 

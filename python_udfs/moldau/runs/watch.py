@@ -1,4 +1,4 @@
-"""When which cluster ticks: Kafka's check interval, with one flight at a time.
+"""The timers of `moldau watch`: each cluster ticks at Kafka's check interval, one run at a time.
 
 A tick is one run of one kind (cycle or sweep) for one cluster. Kafka's cleanup manager and its
 group expiry are two timers of a broker; here each kind of each cluster is a timer. The first tick

@@ -1,1 +1,1 @@
-"""One command on the warehouse: its session, and the run that is open in it."""
+"""The session of one command on the warehouse, and the run that is open in it."""

@@ -1,4 +1,4 @@
-"""Models as DuckDB makes them: the SQL that dbt compiled, on tables that are small.
+"""Make models with DuckDB: the SQL that dbt compiled, on small tables.
 
 Planning is all that small tables cost Spark, so here a run takes a tenth of the time and no JVM.
 What is written is what `merge_into` writes (macros/materializations): Delta's library makes the

@@ -1,4 +1,4 @@
-"""MOLDAU_FAIL_AT: kill the process at a point of a run, for the tests of what survives it."""
+"""MOLDAU_FAIL_AT: kill the process at a named point of a run, to test what survives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists that runs write into the warehouse: a folder a run, named by its run_id."""
+"""The lists that runs write into the warehouse: one folder per run, named by its run_id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One command on the warehouse, or every line of `moldau exec`: models on the engine at hand."""
+"""The session of a command, or of all lines of `moldau exec`: it makes models on either engine."""
 
 from __future__ import annotations
 

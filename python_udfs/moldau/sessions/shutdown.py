@@ -1,4 +1,4 @@
-"""Ask a command that runs for long to end, and a run to stop at the next border of its stages."""
+"""Ask a long-running command to end, and a run to stop at the end of its current stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as Spark makes them: through dbt, on Delta tables of any size."""
+"""Make models with Spark, through dbt, on Delta tables of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an interrupted command left and the next one cannot finish either."""
+"""Handle what an interrupted command left and the next one cannot finish either."""
 
 from __future__ import annotations
 

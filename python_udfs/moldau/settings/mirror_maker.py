@@ -1,4 +1,4 @@
-"""What of a pasted block of MirrorMaker's properties is a flow's, and what can be left out.
+"""Sort a pasted block of MirrorMaker's properties: those of the flow, and those to ignore.
 
 MirrorMaker has a property for one flow as `east->west.topics`, for all as `topics`, and those of
 a cluster's clients and workers as `east.bootstrap.servers` or `east.producer.acks`.

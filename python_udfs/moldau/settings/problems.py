@@ -1,4 +1,4 @@
-"""What pydantic found wrong, said in one line: key, value, what is allowed."""
+"""Describe what pydantic found wrong in one line: key, value, and what is allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a YAML mapping; what is wrong is named by file and line."""
+"""Read a YAML mapping; errors name file and line."""
 
 from __future__ import annotations
 

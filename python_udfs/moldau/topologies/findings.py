@@ -1,4 +1,4 @@
-"""What Kafka accepts in a topology description though it describes no topology that can run."""
+"""Find what Kafka accepts in a topology description although no such topology could run."""
 
 from __future__ import annotations
 

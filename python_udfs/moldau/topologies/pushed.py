@@ -1,4 +1,4 @@
-"""The description of a push as a load takes it in: as it came, and as the converter reads it."""
+"""The description of a push as a load stores it: as received, and as the converter reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that a table gains, without Spark."""
+"""Append rows to a table, without Spark."""
 
 from __future__ import annotations
 

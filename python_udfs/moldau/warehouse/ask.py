@@ -1,4 +1,4 @@
-"""Questions about one table, asked without Spark: by the engine that comes with deltalake."""
+"""Query one table without Spark, with the engine that comes with deltalake."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Make the warehouse's tables, and let those of an earlier version grow up. No JVM is needed.
+"""Create the warehouse's tables, and upgrade those of an earlier version. No JVM is needed.
 
-A table is made with its constraints in a folder of its own, and renamed into place. A table of
+A table is created with its constraints in a folder of its own, and renamed into place. A table of
 state that is missing or damaged is named and refused, never made anew over what is left; look-up
-tables hold nothing of their own and are.
+tables hold nothing of their own, so they are made anew.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is a table present and whole? Damage is named and refused; nothing is ever made anew over it.
+"""Check that a table is present and intact. Damage is named and refused, never overwritten.
 
 Damage is what the bytes say: a file that is missing, empty or torn, other columns. What the
 machine says (no permission, too many open files, a disk that does not answer) is no damage.

@@ -1,4 +1,4 @@
-"""A table's `_delta_log`, looked at with nothing but the file system.
+"""A table's `_delta_log`, inspected through the file system alone.
 
 Delta itself reads an empty commit file as "no changes" and may heal over a torn one; moldau
 refuses both, so the files are checked before anything opens the table.

@@ -1,4 +1,4 @@
-"""Files that are on the disk when the call returns."""
+"""Write files that are on the disk when the call returns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rows are held against a table's contract before they are committed.
+"""Check rows against a table's contract before they are committed.
 
-Delta's library does so only where it writes itself, so DuckDB asks first; where a row breaks the
-contract, or a check is none of moldau's, Delta's library says what it says.
+Delta's library does so only where it writes the files itself, so DuckDB checks first. If a row
+breaks the contract, or a check is not one of moldau's, Delta's library gives the error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What lies in `_moldau` and is a file where a folder belongs, or the other way round."""
+"""Handle files in `_moldau` where a folder belongs, and folders where a file does."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which versions of the tables the last run left: one that has gone back since has lost commits.
+"""The versions of the tables as the last run left them: a table with an earlier one lost commits.
 
-Delta cannot tell: without its newest commit a table is whole, as it was before. Each row of
-`state.runs` has the versions of the others, and a note beside the tables the version of that table
-too. Both are written after what they speak of, so they never claim what was not there; whoever
-writes without moldau makes versions go up.
+Delta cannot notice this: without its newest commit a table still looks intact. Each row of
+`state.runs` has the versions of the other tables, and a note beside the tables that of
+`state.runs`, too. Both are written after the commits that they record, so they never claim too
+much; a writer other than moldau only makes versions go up.
 """
 
 from __future__ import annotations

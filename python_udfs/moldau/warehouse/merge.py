@@ -1,4 +1,4 @@
-"""Rows that a table gains, changes and loses, without Spark."""
+"""Merge rows into a table (insert, update, delete) without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's contract in the words of its Delta log, so that no JVM is needed to make a table.
+"""A table's contract as Delta log actions, so that no JVM is needed to create a table.
 
 Delta keeps what a table is in two lines of JSON, protocol and metadata. deltalake's own calls take
 no check together with the columns, and cannot let a column become nullable.

@@ -1,7 +1,7 @@
 """Notes of one command for the next, as JSON files: journals, staged loads, what a run decided on.
 
-Each carries the version of its form. One that another version wrote, or that is torn, is not
-understood: whoever reads it says what becomes of it.
+Each carries the version of its format. A note of another version, or a torn one, raises
+NotUnderstood: its reader decides what to do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What lies beside the tables, in `<warehouse>/_moldau`."""
+"""Paths of what lies beside the tables, in `<warehouse>/_moldau`."""
 
 from pathlib import Path
 

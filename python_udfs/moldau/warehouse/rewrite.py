@@ -1,4 +1,4 @@
-"""Files of a table written anew where rows change, each by itself.
+"""Rewrite the files of a table in which rows change, each by itself.
 
 Delta's library writes all files that a merge touches as one stream: the order of the keys is lost
 with the first changes that are spread over a table, and from then on every file may hold any key.

@@ -1,4 +1,4 @@
-"""Which version of moldau a warehouse's tables are of, as a note beside them."""
+"""The schema version of a warehouse, in a note beside its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much there is to read."""
+"""The size of the tables that a run reads, by which the engine is chosen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every page of every file of a table, read: what decoding, checksums and the log say of it.
+"""Read every page of every file of a table, and check it by decoding, checksum and the log.
 
-Files of moldau and of Spark have a checksum for each page; of the others (Delta's own library wrote
-them, or an earlier moldau) only what does not decode, or is not what the log says, is found.
+Files written by moldau and Spark have a checksum for each page; in other files (written by Delta's
+library or an earlier moldau) only what does not decode or contradicts the log is found.
 """
 
 from __future__ import annotations
