@@ -3,7 +3,6 @@
      write                merge (default) | append | replace (every row)
      write_needs_open_run nothing is written when no run is open (plain dbt run)
      unique_key           key columns, never null
-     target_filter        literal predicate on t, added to ON: files are pruned by it
      pruned_by            number column of the key: in a big table only files within the span of the source's rows are read
      delete_when          predicate for WHEN MATCHED ... THEN DELETE
      matched_condition    predicate on t (target) and s (source) under which a row may change
@@ -132,7 +131,10 @@ known as (
 
     left semi join (select {{ keys }} from changes) using ({{ keys }})
 
-    where {{ target_predicate(span) }}
+    {%- if span %}
+
+    where t.{{ span }}
+    {%- endif %}
 
 )
 
@@ -142,12 +144,6 @@ left anti join known using ({{ keys }})
 
 where {{ config.get('insert_when', 'true') }}
 {% endmacro %}
-
-{# Which rows of the target are looked at. #}
-{% macro target_predicate(span=none) -%}
-({{ config.get('target_filter', 'true') }})
-{%- if span %} and t.{{ span }}{% endif -%}
-{%- endmacro %}
 
 {# A merge into an empty table is an insert where nobody else writes: no join. #}
 {% macro insert_sql(into, source_sql, write) %}
@@ -168,7 +164,7 @@ merge into {{ into }} as t
 using (
 {{ source_sql }}
 ) as s
-on {% if span or config.get('target_filter') %}{{ target_predicate(span) }} and {% endif %}
+on {% if span %}t.{{ span }} and {% endif %}
 {%- for key in config.require('unique_key') %}t.{{ key }} = s.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
 {%- if config.get('delete_when') %}
 when matched and ({{ config.get('delete_when') }}) then delete

@@ -71,7 +71,7 @@ def calls_in_duckdb(spark_sql: str) -> str | None:
     return str(_translated(calls).sql("duckdb"))
 
 
-_CONDITIONS = ("target_filter", "delete_when", "matched_condition", "insert_when", "works_when")
+_CONDITIONS = ("delete_when", "matched_condition", "insert_when", "works_when")
 
 
 def writing_in_duckdb(writing: dict[str, Any]) -> dict[str, Any]:

@@ -23,8 +23,8 @@ HELPERS = ("view", "run_list")  # materializations that hold no state
 # how `merge_into` writes: macros/materializations/merge_into.sql. What is not here says where the
 # rows go, or changes no row: `pruned_by`; in a run of moldau's own one is open, always
 _WRITING = (
-    "write", "unique_key", "target_filter", "delete_when", "matched_condition", "update_set",
-    "insert_when", "works_on", "works_when", "skips_no_rows", "in_slices_of",
+    "write", "unique_key", "delete_when", "matched_condition", "update_set", "insert_when",
+    "works_on", "works_when", "skips_no_rows", "in_slices_of",
 )  # fmt: skip
 # what compiles the project, and translates it
 _COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "sqlglot")

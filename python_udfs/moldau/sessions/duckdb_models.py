@@ -289,8 +289,7 @@ def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
 
     values = ", ".join(f"{value(column)} as {identifier(column)}" for column in columns)
     in_order = ", ".join(f"s.{identifier(name)}" for name in key)
-    same = (f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
-    joined = " and ".join([f"({how.get('target_filter', 'true')})", *same])
+    joined = " and ".join(f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
     return f"""
         select
             case when {is_new} then 'insert' when {deletes} then 'delete' else 'update' end
