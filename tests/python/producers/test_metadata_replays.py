@@ -1,4 +1,4 @@
-"""`moldau replay metadata`: on the same state as the rounds in SQL, and alike on both engines."""
+"""`moldau replay metadata`: on the same state as the rounds in SQL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from producer_support import (
     with_producers,
 )
 from random_producers import random_producer, random_rules
-from spark_support import in_spark
 
 from moldau.cli import run as run_command
 from moldau.errors import MoldauError
@@ -33,6 +32,10 @@ from moldau.settings import load_settings
 
 NOW_MS = 1_750_000_000_000
 HOUR = 3_600_000
+# a snapshot before the log
+LOGGED = {
+    "p0": Producer({f"t{n:02}": Topic(NOW_MS - 1_000, NOW_MS - 5_000) for n in range(25)}),
+}
 
 
 def replayed(session: Session, cluster: str, span: Span, **more: Any) -> Run:
@@ -128,26 +131,9 @@ def test_rounds_buckets_and_totals_agree(session: Session) -> None:
         assert total["peak_to_mean"] >= 1
 
 
-@pytest.mark.spark
-def test_spark_replays_the_same(session: Session) -> None:
-    here, there = "replays in process", "replays by spark engine"
-    span = Span(NOW_MS, NOW_MS + HOUR // 6, 100, 20)
-    for cluster, engine in ((here, session), (there, in_spark(session))):
-        begin_log(session, cluster)
-        replayed(engine, cluster, span, keeps_rounds=True)
-    for table in ("state.metadata_replay", "state.metadata_replay_rounds"):
-        found = [
-            [{**row, "cluster_id": "", "run_id": ""} for row in rows_of(session, table, cluster)]
-            for cluster in (here, there)
-        ]
-        assert found[0] == found[1] != []
-
-
-def begin_log(session: Session, cluster: str) -> None:
-    """A log of every kind of event, before the replay and in it, and a snapshot."""
+def logged_events() -> list[Event]:
+    """A log of every kind of event, before the replay and in it."""
     chance = random.Random("log")
-    topics = {f"t{number:02}": Topic(NOW_MS - 1_000, NOW_MS - 5_000) for number in range(25)}
-    load_topics(session, cluster, {"p0": Producer(topics)})
     kinds = ["access"] * 20 + ["demand", "notice", "topic_error", "refreshed", "demand_abandoned"]
     events = set()
     for _ in range(2_000):
@@ -156,7 +142,12 @@ def begin_log(session: Session, cluster: str) -> None:
         events.add(Event(producer, chance.choice(kinds), at_ms, topic))
     events |= {Event("p1", "request_failed", NOW_MS + second * 7_000) for second in range(50)}
     events |= {Event("p2", "closed", NOW_MS + 100_000), Event("p3", "closed", NOW_MS - 10_000)}
-    load_events(session, cluster, sorted(events, key=lambda event: event.at_ms))
+    return sorted(events, key=lambda event: (event.at_ms, repr(event)))
+
+
+def begin_log(session: Session, cluster: str) -> None:
+    load_topics(session, cluster, LOGGED)
+    load_events(session, cluster, logged_events())
 
 
 def test_what_was_before_the_replay_is_what_it_begins_with(session: Session) -> None:

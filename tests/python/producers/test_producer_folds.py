@@ -16,7 +16,7 @@ from producer_support import (
     topics_of,
     with_producers,
 )
-from spark_support import contents, in_spark
+from spark_support import contents
 
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
@@ -179,17 +179,3 @@ def test_a_closed_producer_may_come_back(session: Session) -> None:
     assert topics_of(session, cluster)["c1"]["x"]["last_refresh_at_ms"] is None
     told = producer_of(session, cluster, "c1")
     assert told is not None and told["closed_at_ms"] is None
-
-
-@pytest.mark.spark
-def test_spark_folds_the_same(session: Session) -> None:
-    chance = random.Random(21)
-    log = random_log(chance, "by spark ", 6)
-    snapshot = random_snapshot(chance, "by spark ")
-    ours = in_spark(with_producers(session, {}))
-    cluster = "producers folded by spark engine"
-    first, second = in_pieces(chance, log, 2)
-    load_events(ours, cluster, first)
-    load_topics(ours, cluster, snapshot)
-    load_events(ours, cluster, second)
-    assert topics_of(session, cluster) == topics_told(log, rows_of(snapshot))

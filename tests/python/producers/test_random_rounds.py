@@ -1,4 +1,4 @@
-"""Rounds of random producers are those of the reference, on both engines, and after them too."""
+"""Rounds of random producers are those of the reference, and after them too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from producer_support import (
     with_producers,
 )
 from random_producers import random_producer, random_rules
-from spark_support import in_spark
 
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide
@@ -50,15 +49,6 @@ def test_random_rounds_are_those_of_the_reference(session: Session, seed: int) -
     ours = with_producers(session, {name: rules for name, (_, rules) in several.items()})
     told = {name: one for name, (one, _) in several.items()}
     assert decide_rounds(ours, f"producers at random {seed}", told, NOW_MS) == expected(several)
-
-
-@pytest.mark.spark
-def test_spark_decides_the_same(session: Session) -> None:
-    several = population(7, "random spark ", 80)
-    ours = with_producers(session, {name: rules for name, (_, rules) in several.items()})
-    told = {name: one for name, (one, _) in several.items()}
-    cluster = "producers at random by spark engine"
-    assert decide_rounds(in_spark(ours), cluster, told, NOW_MS) == expected(several)
 
 
 def test_what_is_applied_is_the_next_round_of_the_reference(session: Session) -> None:
