@@ -221,15 +221,17 @@ def traced(session: Session) -> dict[str, dict[int, tuple[int, int]]]:
     )
     batch = Topic(NOW_MS - 300_000, NOW_MS - 100_000, True)
     found: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in evicts}
+    load_topics(ours, waiting, {"E8": Producer({"x": batch})})
     for at in INSTANTS:
-        # the batch is still there: as old as it was, it is no access
-        load_topics(ours, waiting, {"E8": Producer({"x": batch})})
         decide(ours, "metadata", clusters, NOW_MS + at, is_dry_run=False)
         for name, told in (rounds_of(session, used) | rounds_of(session, waiting)).items():
             if told.fetched or told.evicted:
                 found[name][at] = (len(told.fetched), len(told.evicted))
-        row = topics_of(session, waiting)["E8"]["x"]
-        batch = Topic(row["last_access_at_ms"], row["last_refresh_at_ms"], True)
+        if at in found["E8"]:
+            # the batch is still there: as old as it was, it is no access
+            row = topics_of(session, waiting)["E8"]["x"]
+            batch = Topic(row["last_access_at_ms"], row["last_refresh_at_ms"], True)
+            load_topics(ours, waiting, {"E8": Producer({"x": batch})})
         accesses = [
             Event(name, "access", NOW_MS + used_at, topic)
             for name, used_at in USED.get(at, {}).items()

@@ -120,7 +120,7 @@ def test_both_write_the_same_rows(told: dict[str, Told], session: Session, table
     assert by_spark[folded("spark")]
 
 
-def test_state_is_what_was_told_and_a_broker_in_charge_changes_it(
+def test_state_is_what_was_told_where_a_broker_is_in_charge(
     told: dict[str, Told], session: Session
 ) -> None:
     """Moldau decides about its producers, and applies nothing."""
