@@ -36,6 +36,7 @@ HOUR = 3_600_000
 LOGGED = {
     "p0": Producer({f"t{n:02}": Topic(NOW_MS - 1_000, NOW_MS - 5_000) for n in range(25)}),
 }
+LOGGED_SPAN = Span(NOW_MS, NOW_MS + HOUR // 6, 1_000, 20)
 
 
 def replayed(session: Session, cluster: str, span: Span, **more: Any) -> Run:
@@ -113,7 +114,7 @@ def test_a_partial_answer_forgets_nothing_that_it_has_nothing_of(session: Sessio
 def test_rounds_buckets_and_totals_agree(session: Session) -> None:
     cluster = "replays here"
     begin_log(session, cluster)
-    replayed(session, cluster, Span(NOW_MS, NOW_MS + HOUR // 6, 100, 20), keeps_rounds=True)
+    replayed(session, cluster, LOGGED_SPAN, keeps_rounds=True)
     rows = rows_of(session, "marts.metadata_replay", cluster)
     assert {row["producer_id"] for row in rows} == {"p0", "p1", "p2", "p3", "p4"}
     assert len({row["ruleset"] for row in rows}) == 5

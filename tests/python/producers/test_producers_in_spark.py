@@ -20,12 +20,11 @@ from producer_support import (
 from spark_support import contents, in_spark, statements
 from test_metadata_answers import IN_CHARGE
 from test_metadata_answers import several as fates
-from test_metadata_replays import HOUR, LOGGED, logged_events
+from test_metadata_replays import LOGGED, LOGGED_SPAN, logged_events
 from test_producer_folds import in_pieces, random_log, random_snapshot
 from test_producer_folds import rows_of as told_by
 from test_random_rounds import NOW_MS, applied, as_row, expected, population
 
-from moldau.replays.clock import Span
 from moldau.runs.decide import decide
 from moldau.runs.replay import Asked, replay_metadata
 from moldau.sessions.session import Session
@@ -40,7 +39,6 @@ WRITTEN = [
     "decisions.metadata_topics", "decisions.metadata_rounds", "history.decision_changes",
     "state.metadata_replay", "state.metadata_replay_rounds",
 ]  # fmt: skip
-SPAN = Span(NOW_MS, NOW_MS + HOUR // 6, 100, 20)
 
 CHANCE = random.Random(21)
 LOG = random_log(CHANCE, "in both ")
@@ -86,7 +84,9 @@ def tell(session: Session, engine: str) -> Told:
     ]
     clusters = [folded(engine), charged(engine)]
     decided = decide(own, "metadata", clusters, NOW_MS, is_dry_run=False)
-    replayed = replay_metadata(own, [folded(engine)], Asked(SPAN, 300_000, keeps_rounds=True))
+    replayed = replay_metadata(
+        own, [folded(engine)], Asked(LOGGED_SPAN, 300_000, keeps_rounds=True)
+    )
     return Told(
         [(one.rows_new, one.rows_already_there, one.refused) for one in loads],
         [decided.counts, replayed.counts],
