@@ -9,13 +9,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 from spark_support import dicts, parquet_of
 
-from moldau.engine.duckdb_sql import MACROS, to_duckdb
 from moldau.engine.graph import models
 from moldau.sessions.session import Session
 
@@ -113,7 +110,7 @@ def told() -> tuple[pa.Table, pa.Table, dict[str, list[int]]]:
     return pa.table(syncs), pa.table(starts), expected
 
 
-def compiled(folder: Path, syncs: str, starts: str) -> str:
+def compiled(syncs: str, starts: str) -> str:
     """The model on these relations: the positions that each flow keeps."""
     flow = "'t' as topic_name, 0 as partition_index"
     relations = {
@@ -135,18 +132,7 @@ def compiled(folder: Path, syncs: str, starts: str) -> str:
     return f"select flow, transform(syncs_kept, s -> s.sync_log_offset) as positions from ({sql})"
 
 
-def test_the_sql_keeps_what_kafkas_walk_keeps(session: Session, tmp_path: Path) -> None:
+def test_the_sql_keeps_what_kafkas_walk_keeps(session: Session) -> None:
     syncs, starts, expected = told()
-    sql = compiled(tmp_path, parquet_of(session, syncs), parquet_of(session, starts))
+    sql = compiled(parquet_of(session, syncs), parquet_of(session, starts))
     assert {row["flow"]: row["positions"] for row in dicts(session, sql)} == expected
-
-
-def test_duckdb_keeps_the_same(tmp_path: Path) -> None:
-    syncs, starts, expected = told()
-    connection = duckdb.connect()
-    for macro in MACROS:
-        connection.execute(macro)
-    connection.register("syncs_told", syncs)
-    connection.register("starts_told", starts)
-    found = connection.execute(to_duckdb(compiled(tmp_path, "syncs_told", "starts_told")))
-    assert dict(found.fetchall()) == expected
