@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from mirror_maker import BEFORE_FIRST_SYNC, Checkpoint, Sync
 
@@ -22,6 +23,19 @@ class FoldedSync(Sync):
     segment: int = 0  # numbered through all incarnations
     is_admitted: bool = True
     gap_before: bool = False  # syncs of the topic that stood before this one are missing
+
+
+class Folded(list[FoldedSync]):
+    """Of one partition, in log order; what many translations ask of all of them is found once."""
+
+    @cached_property
+    def live(self) -> list[FoldedSync]:
+        """Those of the latest incarnation; no other translates (4.2.3)."""
+        return [one for one in self if one.incarnation == self[-1].incarnation]
+
+    @cached_property
+    def has_sole_writer(self) -> bool:
+        return is_sole_writer(target_log(self))
 
 
 @dataclass(frozen=True)
@@ -75,14 +89,14 @@ def fold(
     is_exactly_once: bool = False,
     missing_before: Iterable[int] = (),
     recreations: Iterable[Recreation] = (),
-) -> list[FoldedSync]:
+) -> Folded:
     """The syncs of one partition, in log order whatever order they come in (4.2.6).
 
     `missing_before`: log offsets before which a sync of the topic is missing, of any partition.
     """
     gaps = set(missing_before)
     ahead = sorted(recreations, key=lambda one: one.recreated_at_ms)
-    folded: list[FoldedSync] = []
+    folded = Folded()
     incarnation = segment = 0
     for sync in sorted(syncs, key=lambda sync: sync.log_offset):
         if folded:
@@ -98,17 +112,18 @@ def fold(
     return folded if ruleset != "full_history" else _gated(folded)
 
 
-def _gated(folded: Sequence[FoldedSync]) -> list[FoldedSync]:
+def _gated(folded: Sequence[FoldedSync]) -> Folded:
     """4.1b: admit a segment once it has caught up with all that was written before it."""
-    found: list[FoldedSync] = []
+    found = Folded()
     for _, of_incarnation in itertools.groupby(folded, lambda one: one.incarnation):
         segments = [
             list(several)
             for _, several in itertools.groupby(of_incarnation, lambda one: one.segment)
         ]
         for position, segment in enumerate(segments):
-            is_admitted = is_caught_up(segments[:position], segment)
-            found += [replace(one, is_admitted=is_admitted) for one in segment]
+            if not is_caught_up(segments[:position], segment):
+                segment = [replace(one, is_admitted=False) for one in segment]
+            found += segment
     return found
 
 
@@ -121,11 +136,6 @@ def is_caught_up(earlier: Sequence[Sequence[FoldedSync]], segment: Sequence[Fold
     tail = max(later[0].d - before[-1].d - 1 for before, later in itertools.pairwise(several))
     reached = [one.d for one in segment if one.u >= old_head]
     return bool(reached) and segment[-1].d >= reached[0] + tail
-
-
-def current(folded: Sequence[FoldedSync]) -> list[FoldedSync]:
-    """Those of the latest incarnation; no other translates (4.2.3)."""
-    return [one for one in folded if one.incarnation == folded[-1].incarnation]
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,7 @@ class Translation:
 
 
 def translate(
-    folded: Sequence[FoldedSync],
+    folded: Folded,
     g: int,
     *,
     anchored: bool = False,
@@ -165,7 +175,7 @@ def translate(
     """4.1: the greatest t(s, g) of the admitted syncs of the current incarnation."""
     if not folded:
         return Translation(None)
-    live = current(folded)
+    live = folded.live
     incarnation = live[0].incarnation
     usable = [one for one in live if one.u <= g]
     at_rest = max([one.translates(g) for one in usable], default=None)
@@ -182,7 +192,7 @@ def translate(
         return Translation(none, none, incarnation=incarnation, at_rest=at_rest)
     floor = proof.translates(g)
     following = next_sync(live, proof)
-    is_alone = is_sole_writer(target_log(folded)) and not is_exactly_once
+    is_alone = folded.has_sole_writer and not is_exactly_once
     anchor = floor
     if anchored and following is not None and is_alone:
         anchor = max(floor, following.d - (following.u - g))
@@ -240,11 +250,11 @@ def is_complete(folded: Sequence[FoldedSync], first: FoldedSync) -> bool:
     return not any(one.gap_before for one in folded if one.log_offset <= first.log_offset)
 
 
-def upstream_of(folded: Sequence[FoldedSync], x: int) -> int | None:
+def upstream_of(folded: Folded, x: int) -> int | None:
     """4.5: where a group at x on the target resumes on the source; None = no sync, -1 = before."""
     if not folded:
         return None
-    before = [one for one in current(folded) if one.d <= x]
+    before = [one for one in folded.live if one.d <= x]
     return max((one.u if one.d == x else one.u + 1 for one in before), default=BEFORE_FIRST_SYNC)
 
 
@@ -301,7 +311,7 @@ class Commit:
 
 
 def decide(
-    folded: Sequence[FoldedSync],
+    folded: Folded,
     commit: Commit,
     last: Checkpoint | None = None,
     *,

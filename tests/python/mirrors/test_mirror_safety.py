@@ -59,25 +59,26 @@ def test_translations_grow_with_commits_and_time(name: str) -> None:
     for seed in range(30):
         before: dict[int, full.Translation] = {}
         for instant in instants(world, seed, commits=0):
-            for ruleset in full.RULE_SETS:
-                folded = full.fold(instant.syncs, ruleset)
-                every = range(0, instant.truth.source_end, 3)
-                told = {g: full.translate(folded, g) for g in every}
+            every = range(0, instant.truth.source_end, 3)
+            folds = {ruleset: full.fold(instant.syncs, ruleset) for ruleset in full.RULE_SETS}
+            answers = {
+                ruleset: {g: full.translate(folded, g) for g in every}
+                for ruleset, folded in folds.items()
+            }
+            for told in answers.values():
                 offsets = [one.offset for one in told.values() if one.offset is not None]
                 assert offsets == sorted(offsets)
-                if ruleset == "full_history":
-                    highest = full.fold(instant.syncs, "full_history_max")
-                    for g, one in told.items():
-                        assert (one.at_rest or -1) == (full.translate(highest, g).offset or -1)
-                    for g in told.keys() & before.keys():
-                        if told[g].incarnation == before[g].incarnation:
-                            assert (told[g].offset or 0) >= (before[g].offset or 0)
-                    before = told
-            store = maker.kafka_store("sparse_reads_checkpoints", instant.syncs)
-            highest = full.fold(instant.syncs, "full_history_max")
-            if len({one.incarnation for one in highest}) == 1:
+            told, highest = answers["full_history"], answers["full_history_max"]
+            for g, one in told.items():
+                assert (one.at_rest or -1) == (highest[g].offset or -1)
+            for g in told.keys() & before.keys():
+                if told[g].incarnation == before[g].incarnation:
+                    assert (told[g].offset or 0) >= (before[g].offset or 0)
+            before = told
+            if len({one.incarnation for one in folds["full_history_max"]}) == 1:
+                store = maker.kafka_store("sparse_reads_checkpoints", instant.syncs)
                 for g in every:
-                    kafka, answer = store.translate(g), full.translate(highest, g).offset
+                    kafka, answer = store.translate(g), highest[g].offset
                     assert kafka is None or (answer is not None and answer >= kafka)
 
 

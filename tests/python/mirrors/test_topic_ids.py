@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from full_history_reference import Recreation, current, fold
+from full_history_reference import Recreation, fold
 from mirror_maker import Sync
 from mirror_support import (
     CommitRecord,
@@ -147,7 +147,7 @@ def test_groups_are_translated_by_the_new_topic_alone(told: Session, order: str)
     """90 and 91: what was committed before it was there means nothing in it."""
     found = translations(told, cluster(order))
     expected = fold([one.sync for one in syncs(0, len(PAIRS))], recreations=[RECREATION])
-    assert [one.u for one in current(expected)] == [251, 352]
+    assert [one.u for one in expected.live] == [251, 352]
     for ruleset in ("full_history", "parity"):
         answers = {
             group: (one.translated_offset, one.reason_code)
