@@ -295,22 +295,35 @@ def fold(
     `kind`: a family of topics or another kind of file. `decoded`: relation or query with the
     columns of its table of decoded records, or of its table of raw, but run_id.
     """
-    run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind=kind)
+    fold_at_once(session, clusters, {kind: decoded})
+
+
+def fold_at_once(session: Session, clusters: Sequence[str], told: Mapping[str, str]) -> None:
+    """The same for several kinds, of which the first alone may be a snapshot: kind -> `decoded`."""
+    load_kind = next(iter(told))
+    run = Run(next_run_id(session, "load"), "load", list(clusters), 0, load_kind=load_kind)
     open_run(session, run)
-    rows = f"select *, '{run.run_id}' as run_id from ({decoded})"
-    if kind in FOLDED_AGAIN:
-        table = topics()[kind].table
-        position = "cluster_id, log_topic_name, log_partition_index, log_offset"
-        new = session.engines.duckdb.arrow(
-            f"select * from ({rows}) "
-            f"left anti join (select {position} from {table}) using ({position})"
-        )
-        append(session.warehouse, table, new.to_batches())
-        rows = f"select * from {table} where run_id = '{run.run_id}'"
-    family = topics().get(kind)
-    session.bring(family.view if family and family.view else kind, rows)
-    session.run_models(*settings_models(session, run), *folds(session, kind))
+    for kind, decoded in told.items():
+        family = topics().get(kind)
+        view = family.view if family and family.view else kind
+        session.bring(view, _brought(session, run, kind, decoded))
+    models = dict.fromkeys(model for kind in told for model in folds(session, kind))
+    session.run_models(*settings_models(session, run), *models)
     append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))
+
+
+def _brought(session: Session, run: Run, kind: str, decoded: str) -> str:
+    """The query of what a run brings, which is kept if it may be folded again."""
+    rows = f"select *, '{run.run_id}' as run_id from ({decoded})"
+    if kind not in FOLDED_AGAIN:
+        return rows
+    table = topics()[kind].table
+    position = "cluster_id, log_topic_name, log_partition_index, log_offset"
+    new = session.engines.duckdb.arrow(
+        f"select * from ({rows}) left anti join (select {position} from {table}) using ({position})"
+    )
+    append(session.warehouse, table, new.to_batches())
+    return f"select * from {table} where run_id = '{run.run_id}'"
 
 
 def folds(session: Session, kind: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from log_support import FAMILY
 from mirror_maker import Sync
-from spark_support import Record, fold, parquet_of, rows
+from spark_support import Record, change, fold, parquet_of, rows
 
 from moldau.records import families
 from moldau.records.encode import encode_key, encode_value
@@ -55,6 +55,15 @@ class CheckpointRecord:
     at_ms: int = 0
     partition: int = 0
     metadata: str = ""
+
+
+@dataclass(frozen=True)
+class TaskStart:
+    source: str
+    flow: str
+    started_at_ms: int
+    syncs_end_offset: int
+    checkpoints_readable: bool
 
 
 def text(value: str) -> bytes:
@@ -116,9 +125,9 @@ def decoded_records(
 Mirror = tuple[str, str]  # clusters: source and target
 
 
-def fold_syncs(session: Session, syncs: Mapping[Mirror, Sequence[SyncRecord]]) -> None:
-    """What one load brings of the syncs topics of several sources."""
-    tables = [
+def sync_table(syncs: Mapping[Mirror, Sequence[SyncRecord]]) -> pa.Table:
+    """Of the syncs topics of several sources."""
+    return pa.concat_tables(
         decoded_records(
             families.OFFSET_SYNCS,
             source,
@@ -133,15 +142,12 @@ def fold_syncs(session: Session, syncs: Mapping[Mirror, Sequence[SyncRecord]]) -
             ],
         )
         for (source, target), several in syncs.items()
-    ]
-    _fold(session, families.OFFSET_SYNCS, [source for source, _ in syncs], tables)
+    )
 
 
-def fold_checkpoints(
-    session: Session, checkpoints: Mapping[Mirror, Sequence[CheckpointRecord]]
-) -> None:
+def checkpoint_table(checkpoints: Mapping[Mirror, Sequence[CheckpointRecord]]) -> pa.Table:
     """The whole checkpoints topic of each target."""
-    tables = [
+    return pa.concat_tables(
         decoded_records(
             families.CHECKPOINTS,
             target,
@@ -152,15 +158,53 @@ def fold_checkpoints(
             ],
         )
         for (source, target), several in checkpoints.items()
-    ]
-    _fold(session, families.CHECKPOINTS, [target for _, target in checkpoints], tables)
+    )
 
 
-def _fold(
-    session: Session, family: str, clusters: Sequence[str], tables: Sequence[pa.Table]
+def start_table(starts: Sequence[TaskStart]) -> pa.Table:
+    return pa.table(
+        {
+            "cluster_id": [one.source for one in starts],
+            "flow": [one.flow for one in starts],
+            "started_at_ms": [one.started_at_ms for one in starts],
+            "syncs_end_offset": [one.syncs_end_offset for one in starts],
+            "checkpoints_readable": [one.checkpoints_readable for one in starts],
+        }
+    )
+
+
+def fold_syncs(session: Session, syncs: Mapping[Mirror, Sequence[SyncRecord]]) -> None:
+    """What one load brings of the syncs topics of several sources."""
+    clusters = [source for source, _ in syncs]
+    _fold(session, families.OFFSET_SYNCS, clusters, sync_table(syncs))
+
+
+def fold_checkpoints(
+    session: Session, checkpoints: Mapping[Mirror, Sequence[CheckpointRecord]]
 ) -> None:
-    relation = parquet_of(session, pa.concat_tables(tables))
-    fold(session, clusters, f"select * from {relation}", family)
+    clusters = [target for _, target in checkpoints]
+    _fold(session, families.CHECKPOINTS, clusters, checkpoint_table(checkpoints))
+
+
+def fold_starts(session: Session, starts: Sequence[TaskStart]) -> None:
+    clusters = sorted({one.source for one in starts})
+    _fold(session, "mirror_task_starts", clusters, start_table(starts))
+
+
+def _fold(session: Session, kind: str, clusters: Sequence[str], table: pa.Table) -> None:
+    fold(session, clusters, f"select * from {parquet_of(session, table)}", kind)
+
+
+def kept_snapshot(session: Session, taken: pa.Table) -> str:
+    """As a load does, which keeps every snapshot in raw; gives the query that it folds."""
+    relation = parquet_of(session, taken)
+    last = max(taken["taken_at_ms"].to_pylist())
+    change(
+        session,
+        f"insert into raw.partition_states by name select *, '{last:08d}-load' as run_id "
+        f"from {relation}",
+    )
+    return f"select * from {relation}"
 
 
 def commit_records(commits: Sequence[CommitRecord], first_log_offset: int = 0) -> list[Record]:
@@ -184,29 +228,6 @@ def _commit_value(one: CommitRecord) -> bytes | None:
         return encode_value(FAMILY, 1, 3, value)
     topic_id = base64.urlsafe_b64decode(one.topic_id + "==")
     return encode_value(FAMILY, 1, 4, value | {"topicId": topic_id})
-
-
-@dataclass(frozen=True)
-class TaskStart:
-    source: str
-    flow: str
-    started_at_ms: int
-    syncs_end_offset: int
-    checkpoints_readable: bool
-
-
-def fold_starts(session: Session, starts: Sequence[TaskStart]) -> None:
-    table = pa.table(
-        {
-            "cluster_id": [one.source for one in starts],
-            "flow": [one.flow for one in starts],
-            "started_at_ms": [one.started_at_ms for one in starts],
-            "syncs_end_offset": [one.syncs_end_offset for one in starts],
-            "checkpoints_readable": [one.checkpoints_readable for one in starts],
-        }
-    )
-    clusters = sorted({one.source for one in starts})
-    fold(session, clusters, f"select * from {parquet_of(session, table)}", "mirror_task_starts")
 
 
 TRANSLATIONS = (

@@ -12,6 +12,16 @@ import mirror_maker as maker
 from full_history_reference import FoldedSync
 from mirror_logs import MirrorLogs, Truth, World
 from mirror_maker import Checkpoint, Sync
+from mirror_support import (
+    CheckpointRecord,
+    CommitRecord,
+    Mirror,
+    SyncRecord,
+    TaskStart,
+    commit_records,
+    flow_settings,
+)
+from spark_support import Record
 
 
 @dataclass(frozen=True)
@@ -154,6 +164,80 @@ def in_one_topic(partitions: Sequence[RandomPartition]) -> list[RandomPartition]
         )
         for position, one in enumerate(partitions)
     ]
+
+
+@dataclass
+class Sample:
+    """One source and its target; the syncs of its partitions share a topic."""
+
+    source: str
+    rules: tuple[Rules, ...]
+    partitions: list[RandomPartition]
+    commits: list[CommitRecord] = field(default_factory=list)  # folded so far
+
+    @property
+    def mirror(self) -> Mirror:
+        return self.source, f"{self.source}-target"
+
+    @property
+    def synced_at_start(self) -> int:
+        return sum(one.moments[0].sync_count for one in self.partitions)
+
+    def flow(self, rules: Rules) -> str:
+        return f"{self.source}-{rules.name}"
+
+    def flows(self) -> dict[str, str]:
+        is_exactly_once = self.partitions[0].world.is_exactly_once
+        support = {"exactly.once.source.support": "enabled"} if is_exactly_once else {}
+        return {
+            self.flow(one): flow_settings(
+                *self.mirror,
+                one.ruleset,
+                anchored=one.is_anchored,
+                clamp_first=one.clamps_first,
+                **support,
+            )
+            for one in self.rules
+        }
+
+    def starts(self) -> list[TaskStart]:
+        return [
+            TaskStart(self.source, self.flow(one), 0, self.synced_at_start, one.could_read)
+            for one in self.rules
+            if one.is_started
+        ]
+
+    def checkpoints(self) -> list[CheckpointRecord]:
+        return [
+            CheckpointRecord(
+                group, f"{self.source}.{one.topic}", last.upstream, last.downstream, 0, one.index
+            )
+            for one in self.partitions
+            for group, last in one.checkpoints.items()
+        ]
+
+    def syncs(self, at: int) -> list[SyncRecord]:
+        """New at this moment."""
+        found = []
+        for one in self.partitions:
+            if at < len(one.moments):
+                known = one.moments[at - 1].sync_count if at else 0
+                several = one.syncs[known : one.moments[at].sync_count]
+                found += [SyncRecord(one.topic, sync, one.index) for sync in several]
+        return found
+
+    def new_commits(self, at: int) -> list[Record]:
+        found = []
+        for one in self.partitions:
+            if at >= len(one.moments):
+                continue
+            moment = one.moments[at]
+            for group in sorted(moment.fresh):
+                commit = moment.commits[group]
+                found.append(CommitRecord(group, one.topic, commit.offset, commit.at_ms, one.index))
+        first = len(self.commits)
+        self.commits += found
+        return commit_records(found, first)
 
 
 @dataclass(frozen=True)

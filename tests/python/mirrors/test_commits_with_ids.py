@@ -20,7 +20,7 @@ from mirror_support import (
     translations,
     with_flows,
 )
-from spark_support import fold_records, fresh, rows
+from spark_support import Record, fold_records, fresh, rows
 from test_topic_ids import fold_snapshot
 
 from moldau.runs.decide import decide
@@ -165,40 +165,40 @@ def topics() -> dict[str, Case]:
     return {name.replace(" ", "-"): case for name, case in CASES.items()}
 
 
-def bring_snapshots(session: Session, source: str, step: int) -> None:
+Sighting = tuple[str, str, str, int]  # cluster, topic, id, taken at
+
+
+def snapshots(source: str, step: int) -> list[list[Sighting]]:
     """Those of one instant at once."""
     taken = [
         (source, topic, *one)
         for topic, case in topics().items()
         for one in (case.snapshots[step] if step < len(case.snapshots) else ())
     ]
-    for taken_at_ms in sorted({at_ms for *_, at_ms in taken}):
-        fold_snapshot(fresh(session), [one for one in taken if one[-1] == taken_at_ms])
+    instants = sorted({at_ms for *_, at_ms in taken})
+    return [[one for one in taken if one[-1] == instant] for instant in instants]
 
 
-def bring_syncs(session: Session, source: str, step: int) -> None:
-    syncs = [
-        (topic, *one)
-        for topic, case in topics().items()
-        for one in (case.syncs[step] if step < len(case.syncs) else ())
-    ]
-    numbered = [
+def syncs(*steps: int) -> list[SyncRecord]:
+    return [
         SyncRecord(topic, Sync(u, d, 1_000 * step + place, at_ms))
-        for place, (topic, u, d, at_ms) in enumerate(syncs)
+        for step in steps
+        for place, (topic, u, d, at_ms) in enumerate(
+            (topic, *one)
+            for topic, case in topics().items()
+            for one in (case.syncs[step] if step < len(case.syncs) else ())
+        )
     ]
-    if numbered:
-        fold_syncs(fresh(session), {(source, "to"): numbered})
 
 
-def bring_commits(session: Session, source: str, *steps: int) -> None:
-    commits = [
+def commits(*steps: int) -> list[Record]:
+    brought = [
         CommitRecord(f"group {place}", topic, one.offset, one.at_ms, topic_id=one.topic_id)
         for topic, case in topics().items()
         for place, one in enumerate(case.commits)
         if one.step in steps
     ]
-    if commits:
-        fold_records(fresh(session), {source: commit_records(commits, 1_000 * min(steps))})
+    return commit_records(brought, 1_000 * min(steps))
 
 
 def answers(session: Session, source: str) -> dict[Key, Answer]:
@@ -214,21 +214,22 @@ def refusal(code: str) -> str | None:
     return None if code.startswith("EMIT_") or code in again else code
 
 
-def told_of(session: Session, source: str) -> list[dict[Key, Answer]]:
+@pytest.fixture(scope="module")
+def told(session: Session) -> Iterator[list[dict[Key, Answer]]]:
     """What each of the runs says."""
+    source = "ids-of-commits"
     session = with_flows(session, flows(source))
     found = []
     for step in range(RUNS):
-        for bring in (bring_snapshots, bring_syncs, bring_commits):
-            bring(session, source, step)
+        for taken in snapshots(source, step):
+            fold_snapshot(fresh(session), taken)
+        if brought := syncs(step):
+            fold_syncs(fresh(session), {(source, "to"): brought})
+        if committed := commits(step):
+            fold_records(fresh(session), {source: committed})
         decide(fresh(session), "translate", [source], 5_000 + step, is_dry_run=False)
         found.append(answers(session, source))
-    return found
-
-
-@pytest.fixture(scope="module")
-def told(session: Session) -> Iterator[list[dict[Key, Answer]]]:
-    yield told_of(session, "ids-of-commits")
+    yield found
 
 
 def wanted(case: Case, ruleset: str, place: int, run: int) -> Answer | None:
@@ -300,11 +301,11 @@ def test_a_checkpoint_goes_with_its_sync(session: Session) -> None:
     ]
     fold_checkpoints(fresh(session), {(source, "to"): checkpoints})
     fold_snapshot(fresh(session), [(source, "checkpointed", A, 400)])
-    commits = [
+    brought = [
         CommitRecord("new", "checkpointed", 60, 700, topic_id=B),
         CommitRecord("old", "checkpointed", 60, 950),
     ]
-    fold_records(fresh(session), {source: commit_records(commits)})
+    fold_records(fresh(session), {source: commit_records(brought)})
     decide(fresh(session), "translate", [source], 5_000, is_dry_run=False)
     found = translations(session, source)
     for ruleset in LAKE:

@@ -1,6 +1,6 @@
 """Nothing is offered that is known to lead too far, or into another source or target.
 
-Each topic is a case, of a group of its name; both engines decide about clusters of their own.
+Each topic is a case, of a group of its name.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from mirror_maker import Sync
 from mirror_support import (
     CheckpointRecord,
     CommitRecord,
+    Mirror,
     SyncRecord,
     commit_records,
     flow_settings,
     fold_checkpoints,
     fold_syncs,
+    kept_snapshot,
     with_flows,
 )
-from spark_support import change, fold, fold_records, fresh, in_spark, mart, parquet_of, rows
+from spark_support import Record, fold, fold_records, fresh, mart, rows
 
 from moldau.reading.doctor import examine
 from moldau.reading.explain_translation import explain_translation
@@ -34,9 +36,9 @@ from moldau.runs.decide import decide
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
 
-ENGINES = pytest.mark.parametrize("engine", ["duckdb", "spark"])
+SOURCE, FLOW, ONCE = "offers", "offers", "offers-once"
 OLD, NEW = "old", "new"  # incarnations of a topic, which have an id each
-FIRST_MS, SECOND_MS = 2_000, 5_000  # of the snapshots
+FIRST_MS, SECOND_MS = SNAPSHOTS_MS = 2_000, 5_000
 END, BOUND = "WOULD_EXCEED_TARGET_END", "CHECKPOINT_PAST_UPPER_BOUND"
 CHECKPOINT_OF_OLD, SYNC_OF_OLD = "CHECKPOINT_FROM_OLD_INCARNATION", "SYNC_FROM_OLD_INCARNATION"
 
@@ -183,22 +185,17 @@ GAINS = {
 }
 
 
-def source(engine: str) -> str:
-    return f"offers-{engine}"
+def mirror(source: str) -> Mirror:
+    return source, f"{source}-to"
 
 
-def target(engine: str) -> str:
-    return f"offers-{engine}-to"
-
-
-def flows() -> dict[str, str]:
+def flows(source: str) -> dict[str, str]:
+    """One that knows of a surplus, and one that writes exactly once."""
     once = {"exactly.once.source.support": "enabled"}
-    found = {}
-    for engine in ("duckdb", "spark"):
-        mirror = source(engine), target(engine)
-        found[f"offers-{engine}"] = flow_settings(*mirror, "full_history")
-        found[f"once-{engine}"] = flow_settings(*mirror, "full_history", **once)
-    return found
+    return {
+        source: flow_settings(*mirror(source), "full_history"),
+        f"{source}-once": flow_settings(*mirror(source), "full_history", **once),
+    }
 
 
 def topic_id(topic: str, incarnation: str | None) -> str | None:
@@ -208,7 +205,11 @@ def topic_id(topic: str, incarnation: str | None) -> str | None:
     return base64.urlsafe_b64encode(uuid).decode().rstrip("=")
 
 
-def snapshot(ends: dict[str, Sequence[End]], at_ms: int, engine: str) -> pa.Table:
+def snapshot(source: str, at_ms: int) -> pa.Table:
+    """Of the target, with a topic that is in no case."""
+    cases = CASES.items()
+    ends = {topic: case.first if at_ms == FIRST_MS else case.second for topic, case in cases}
+    ends |= {"bystander": [End(1)]}
     several = [(topic, i, end) for topic, told in ends.items() for i, end in enumerate(told)]
     text, whole, short = pa.string(), pa.int64(), pa.int32()
     count = len(several)
@@ -216,8 +217,8 @@ def snapshot(ends: dict[str, Sequence[End]], at_ms: int, engine: str) -> pa.Tabl
     names = ("last_stable_offset", "high_watermark", "log_end_offset")
     return pa.table(
         {
-            "cluster_id": pa.array([target(engine)] * count, text),
-            "topic_name": pa.array([f"{source(engine)}.{topic}" for topic, *_ in several], text),
+            "cluster_id": pa.array([mirror(source)[1]] * count, text),
+            "topic_name": pa.array([f"{source}.{topic}" for topic, *_ in several], text),
             "partition_index": pa.array([0] * count, short),
             "broker_id": pa.array([broker for _, broker, _ in several], short),
             "topic_id": pa.array(
@@ -233,17 +234,6 @@ def snapshot(ends: dict[str, Sequence[End]], at_ms: int, engine: str) -> pa.Tabl
     )
 
 
-def fold_ends(session: Session, ends: dict[str, Sequence[End]], at_ms: int, engine: str) -> None:
-    """As a load does, which keeps every snapshot in raw."""
-    relation = parquet_of(session, snapshot(ends, at_ms, engine))
-    change(
-        session,
-        f"insert into raw.partition_states by name select *, '{at_ms:08d}-load' as run_id "
-        f"from {relation}",
-    )
-    fold(session, [target(engine)], f"select * from {relation}", "partition_states")
-
-
 @dataclass
 class Told:
     writes: list[dict[str, tuple[Any, ...]]] = field(default_factory=list)  # a step each
@@ -253,7 +243,8 @@ class Told:
     once: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def bring(session: Session, *, is_later: bool) -> None:
+def brought(*, is_later: bool) -> tuple[list[SyncRecord], list[Record]]:
+    """Syncs of the source's topics, and commits on it."""
     syncs, commits, placed = [], [], 1_000 if is_later else 0
     for topic, case in CASES.items():
         for u, d, at_ms in case.later if is_later else case.syncs:
@@ -267,29 +258,46 @@ def bring(session: Session, *, is_later: bool) -> None:
             for i, (u, d) in enumerate(pairs)
         ]
         commits.append(CommitRecord(topic, topic, commit, 1_700))
-    names = ("duckdb", "spark")
-    fold_syncs(session, {(source(engine), target(engine)): syncs for engine in names})
-    records = commit_records(commits, first_log_offset=placed)
-    fold_records(session, {source(engine): records for engine in names})
+    return syncs, commit_records(commits, first_log_offset=placed)
 
 
-def tell(session: Session, engine: str, told: Told, at_ms: int) -> None:
-    ours = in_spark(session) if engine == "spark" else session
-    decide(fresh(ours), "translate", [source(engine)], at_ms, is_dry_run=False)
-    flow = f"offers-{engine}"
+def bring(session: Session, *, is_later: bool) -> None:
+    syncs, commits = brought(is_later=is_later)
+    fold_syncs(session, {mirror(SOURCE): syncs})
+    fold_records(session, {SOURCE: commits})
+
+
+def checkpoints(source: str) -> list[CheckpointRecord]:
+    return [
+        CheckpointRecord(topic, f"{source}.{topic}", *case.checkpoint, case.checkpointed_ms)
+        for topic, case in CASES.items()
+        if case.checkpoint
+    ]
+
+
+def writes(session: Session, flow: str) -> dict[str, tuple[Any, ...]]:
+    """Of each group: run, decision, reason and offset."""
     found = rows(
         session,
         "select group_id, run_id, decision, reason_code, to_offset "
         f"from decisions.target_offset_writes where flow = '{flow}'",
     )
-    told.writes.append({group: tuple(rest) for group, *rest in found})
-    told.plans.append(reset_plan(session.warehouse, flow, None, is_back=False).text)
+    return {group: tuple(rest) for group, *rest in found}
+
+
+def written(expected: tuple[str, int]) -> tuple[str, str, int]:
+    reason, offset = expected
+    return "write" if reason == OFFERED else "skip", reason, offset
+
+
+def tell(session: Session, told: Told, at_ms: int) -> None:
+    decide(fresh(session), "translate", [SOURCE], at_ms, is_dry_run=False)
+    told.writes.append(writes(session, FLOW))
+    told.plans.append(reset_plan(session.warehouse, FLOW, None, is_back=False).text)
     readiness = mart(session, "failover_readiness")
-    told.readiness.append({row["group_id"]: row for row in readiness if row["flow"] == flow})
-    told.once = {row["group_id"]: row for row in readiness if row["flow"] == f"once-{engine}"}
-    told.words.append(
-        {} if engine == "spark" else {one: words(session, one, flow) for one in asked(told)}
-    )
+    told.readiness.append({row["group_id"]: row for row in readiness if row["flow"] == FLOW})
+    told.once = {row["group_id"]: row for row in readiness if row["flow"] == ONCE}
+    told.words.append({one: words(session, one) for one in asked(told)})
 
 
 def asked(told: Told) -> list[str]:
@@ -300,75 +308,51 @@ def asked(told: Told) -> list[str]:
     return [*sorted(changed & CASES.keys()), *first]
 
 
-def words(session: Session, group: str, flow: str) -> str:
-    subject = f"translation {group} {group}-0 of {flow}"
+def words(session: Session, group: str) -> str:
+    subject = f"translation {group} {group}-0 of {FLOW}"
     found = explain_translation(session.warehouse, subject, None)
     assert found
     return "\n".join(translation_in_words(found))
 
 
 @pytest.fixture(scope="module")
-def told(session: Session) -> Iterator[dict[str, Told]]:
-    configured = with_flows(session, flows())
-    found = {"duckdb": Told(), "spark": Told()}
+def told(session: Session) -> Iterator[Told]:
+    configured = with_flows(session, flows(SOURCE))
+    found = Told()
     bring(configured, is_later=False)
-    checkpoints = {
-        (source(engine), target(engine)): [
-            CheckpointRecord(
-                topic, f"{source(engine)}.{topic}", *case.checkpoint, case.checkpointed_ms
-            )
-            for topic, case in CASES.items()
-            if case.checkpoint
-        ]
-        for engine in found
-    }
-    fold_checkpoints(configured, checkpoints)
+    fold_checkpoints(configured, {mirror(SOURCE): checkpoints(SOURCE)})
     for step, at_ms in enumerate((FIRST_MS, SECOND_MS, 0)):
-        for engine in found:
-            ours = in_spark(configured) if engine == "spark" else configured
-            if at_ms:
-                ends = {
-                    topic: case.first if at_ms == FIRST_MS else case.second
-                    for topic, case in CASES.items()
-                }
-                fold_ends(fresh(ours), ends | {"bystander": [End(1)]}, at_ms, engine)
-        if not at_ms:
+        if at_ms:
+            ends = kept_snapshot(session, snapshot(SOURCE, at_ms))
+            fold(fresh(configured), [mirror(SOURCE)[1]], ends, "partition_states")
+        else:
             bring(fresh(configured), is_later=True)
-        for engine, one in found.items():
-            tell(configured, engine, one, 10_000 + step)
-    tell(configured, "duckdb", found["duckdb"], 20_000)  # nothing has changed since
+        tell(configured, found, 10_000 + step)
+    tell(configured, found, 20_000)  # nothing has changed since
     yield found
 
 
-@ENGINES
 @pytest.mark.parametrize("group", CASES)
-def test_what_is_refused_has_its_reason(told: dict[str, Told], engine: str, group: str) -> None:
-    found = [step[group][1:] for step in told[engine].writes[:3]]
-    assert found == [
-        ("write" if reason == OFFERED else "skip", reason, offset)
-        for reason, offset in CASES[group].expected
-    ]
+def test_what_is_refused_has_its_reason(told: Told, group: str) -> None:
+    found = [step[group][1:] for step in told.writes[:3]]
+    assert found == [written(one) for one in CASES[group].expected]
 
 
-@ENGINES
 @pytest.mark.parametrize("group", CASES)
-def test_the_plan_readiness_and_explain_say_the_same(
-    told: dict[str, Told], engine: str, group: str
-) -> None:
-    one = told[engine]
+def test_the_plan_readiness_and_explain_say_the_same(told: Told, group: str) -> None:
     for step, (reason, offset) in enumerate(CASES[group].expected):
         is_offered = reason == OFFERED
-        line = f"{group},{source(engine)}.{group},0,{offset}"
-        assert (line in one.plans[step].splitlines()) == is_offered
-        ready = one.readiness[step][group]
+        line = f"{group},{SOURCE}.{group},0,{offset}"
+        assert (line in told.plans[step].splitlines()) == is_offered
+        ready = told.readiness[step][group]
         assert ready["is_ready"] == is_offered
         assert dict(ready["blocked_by_reason"]) == ({} if is_offered else {reason: 1})
-        if group in one.words[step]:
-            assert (f"is refused ({reason})" in one.words[step][group]) != is_offered
+        if group in told.words[step]:
+            assert (f"is refused ({reason})" in told.words[step][group]) != is_offered
 
 
-def test_an_older_sync_translates_nothing_in_a_new_target(told: dict[str, Told]) -> None:
-    _, second, third, _ = told["duckdb"].words
+def test_an_older_sync_translates_nothing_in_a_new_target(told: Told) -> None:
+    _, second, third, _ = told.words
     for group in ("anew", "anew-own", "gone", "anew-and-synced", "anew-and-beyond"):
         assert f"skip ({SYNC_OF_OLD})" in second[group], group
     assert "next: a sync of anew-0 that is of" in second["anew"]
@@ -376,25 +360,18 @@ def test_an_older_sync_translates_nothing_in_a_new_target(told: dict[str, Told])
         assert "emit (EMIT_NEW_INCARNATION)" in third[group]
 
 
-@ENGINES
-def test_what_did_not_change_keeps_its_run(told: dict[str, Told], engine: str) -> None:
+def test_what_did_not_change_keeps_its_run(told: Told) -> None:
     """Not even a group whose refusal stands; an end that moves further changes no answer."""
-    one = told[engine]
-    if engine == "duckdb":
-        assert one.writes[3] == one.writes[2]
+    assert told.writes[3] == told.writes[2]
     kept = {group for group, case in CASES.items() if len({*case.expected}) == 1}
     for group in kept - {"checkpoint-since"}:
-        assert {step[group][0] for step in one.writes} == {one.writes[0][group][0]}, group
+        assert {step[group][0] for step in told.writes} == {told.writes[0][group][0]}, group
 
 
-@ENGINES
 @pytest.mark.parametrize("group", GAINS)
-def test_an_answer_that_stands_still_for_a_surplus_is_told(
-    told: dict[str, Told], engine: str, group: str
-) -> None:
+def test_an_answer_that_stands_still_for_a_surplus_is_told(told: Told, group: str) -> None:
     _, pairs, waiting = GAINS[group]
-    one = told[engine]
-    ready, explained = one.readiness[0][group], told["duckdb"].words[0][group]
+    ready, explained = told.readiness[0][group], told.words[0][group]
     gained = pairs[-1][1] - pairs[-1][0]
     is_waiting = waiting is not None
     assert ready["is_ready"] is not is_waiting
@@ -410,14 +387,11 @@ def test_an_answer_that_stands_still_for_a_surplus_is_told(
     assert (group == "replayed") == ("surplus:" not in explained)
 
 
-@ENGINES
-def test_doctor_names_the_partitions_and_the_setting(
-    told: dict[str, Told], session: Session, engine: str
-) -> None:
+def test_doctor_names_the_partitions_and_the_setting(told: Told, session: Session) -> None:
     found = {
         one.message.split("-0 of ")[0]: one
         for one in examine(session.warehouse)
-        if one.check == "mirror_surplus" and f" of offers-{engine}: " in one.message
+        if one.check == "mirror_surplus" and f" of {FLOW}: " in one.message
     }
     assert found.keys() & GAINS.keys() == GAINS.keys() - {"replayed"}
     is_fine = {group for group, one in found.items() if one.is_fine}
@@ -426,35 +400,22 @@ def test_doctor_names_the_partitions_and_the_setting(
         assert "`exactly.once.source.support: enabled`" in one.message
 
 
-@ENGINES
-def test_a_flow_that_writes_exactly_once_waits_for_no_surplus(
-    told: dict[str, Told], engine: str
-) -> None:
+def test_a_flow_that_writes_exactly_once_waits_for_no_surplus(told: Told) -> None:
     for group in GAINS:
-        assert told[engine].once[group]["is_ready"], group
+        assert told.once[group]["is_ready"], group
 
 
-@ENGINES
-def test_what_stands_is_what_would_be_decided_anew(
-    told: dict[str, Told], session: Session, engine: str
-) -> None:
-    session = with_flows(session, flows())
-    scope = [source(engine), target(engine)]
+def test_what_stands_is_what_would_be_decided_anew(told: Told, session: Session) -> None:
+    session = with_flows(session, flows(SOURCE))
+    scope = [*mirror(SOURCE)]
     open_run(session, Run("99999999-compare", "compare", scope, 30_000, is_dry_run=True))
     session.make_views("int_mirrors__decisions_reasoned")
     found = rows(
         session,
         "select group_id, decision, reason_code, to_offset "
         "from intermediate.int_mirrors__target_offset_writes_reasoned "
-        f"where flow = 'offers-{engine}'",
+        f"where flow = '{FLOW}'",
     )
     assert {group: tuple(rest) for group, *rest in found} == {
-        group: row[1:] for group, row in told[engine].writes[-1].items()
+        group: row[1:] for group, row in told.writes[-1].items()
     }
-
-
-def test_the_engines_say_the_same(told: dict[str, Told]) -> None:
-    def of(engine: str) -> list[dict[str, tuple[Any, ...]]]:
-        return [{group: row[1:] for group, row in step.items()} for step in told[engine].writes[:3]]
-
-    assert of("duckdb") == of("spark")

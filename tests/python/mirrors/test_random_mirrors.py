@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -18,15 +17,8 @@ from full_history_reference import fold
 from mirror_logs import World
 from mirror_safety import DROPPED, EXACTLY_ONCE, FOREIGN, RECREATED, REPLAYS
 from mirror_support import (
-    CheckpointRecord,
-    CommitRecord,
     Key,
-    Mirror,
-    SyncRecord,
-    TaskStart,
     Translated,
-    commit_records,
-    flow_settings,
     fold_checkpoints,
     fold_starts,
     fold_syncs,
@@ -37,14 +29,14 @@ from random_mirrors import (
     ALL_RULES,
     GATED_ONLY,
     Expected,
-    RandomPartition,
     Rules,
+    Sample,
     expectations,
     in_one_topic,
     random_partition,
     with_checkpoints,
 )
-from spark_support import Record, fold_records, fresh, rows
+from spark_support import fold_records, fresh, rows
 
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
@@ -53,92 +45,14 @@ MOMENTS = 3
 COMMITTED_BEFORE_MS = 1_000_000
 
 
-@dataclass
-class Sample:
-    """One source and its target; the syncs of its partitions share a topic."""
-
-    name: str
-    rules: tuple[Rules, ...]
-    partitions: list[RandomPartition]
-    commits: list[CommitRecord] = field(default_factory=list)  # folded so far
-
-    @property
-    def source(self) -> str:
-        return f"random-{self.name}"
-
-    @property
-    def mirror(self) -> Mirror:
-        return self.source, f"{self.source}-target"
-
-    @property
-    def synced_at_start(self) -> int:
-        return sum(one.moments[0].sync_count for one in self.partitions)
-
-    def flow(self, rules: Rules) -> str:
-        return f"{self.source}-{rules.name}"
-
-    def flows(self) -> dict[str, str]:
-        is_exactly_once = self.partitions[0].world.is_exactly_once
-        support = {"exactly.once.source.support": "enabled"} if is_exactly_once else {}
-        return {
-            self.flow(one): flow_settings(
-                *self.mirror,
-                one.ruleset,
-                anchored=one.is_anchored,
-                clamp_first=one.clamps_first,
-                **support,
-            )
-            for one in self.rules
-        }
-
-    def starts(self) -> list[TaskStart]:
-        return [
-            TaskStart(self.source, self.flow(one), 0, self.synced_at_start, one.could_read)
-            for one in self.rules
-            if one.is_started
-        ]
-
-    def checkpoints(self) -> list[CheckpointRecord]:
-        return [
-            CheckpointRecord(
-                group, f"{self.source}.{one.topic}", last.upstream, last.downstream, 0, one.index
-            )
-            for one in self.partitions
-            for group, last in one.checkpoints.items()
-        ]
-
-    def syncs(self, at: int) -> list[SyncRecord]:
-        """New at this moment."""
-        found = []
-        for one in self.partitions:
-            if at < len(one.moments):
-                known = one.moments[at - 1].sync_count if at else 0
-                several = one.syncs[known : one.moments[at].sync_count]
-                found += [SyncRecord(one.topic, sync, one.index) for sync in several]
-        return found
-
-    def new_commits(self, at: int) -> list[Record]:
-        found = []
-        for one in self.partitions:
-            if at >= len(one.moments):
-                continue
-            moment = one.moments[at]
-            for group in sorted(moment.fresh):
-                commit = moment.commits[group]
-                found.append(CommitRecord(group, one.topic, commit.offset, commit.at_ms, one.index))
-        first = len(self.commits)
-        self.commits += found
-        return commit_records(found, first)
-
-
 def compared(name: str, world: World, seeds: range) -> Sample:
     several = [with_checkpoints(random_partition(world, seed, 6, MOMENTS)) for seed in seeds]
-    return Sample(name, ALL_RULES, in_one_topic(several))
+    return Sample(f"random-{name}", ALL_RULES, in_one_topic(several))
 
 
 def only_gated(name: str, world: World, seeds: range) -> Sample:
     several = [random_partition(world, seed, 22, MOMENTS - 1) for seed in seeds]
-    return Sample(f"{name}-gated", GATED_ONLY, in_one_topic(several))
+    return Sample(f"random-{name}-gated", GATED_ONLY, in_one_topic(several))
 
 
 WORLDS = {

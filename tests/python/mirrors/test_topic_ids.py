@@ -15,10 +15,11 @@ from mirror_support import (
     commit_records,
     flow_settings,
     fold_syncs,
+    kept_snapshot,
     translations,
     with_flows,
 )
-from spark_support import change, contents, fold_records, fresh, parquet_of, rows
+from spark_support import contents, fold_records, fresh, rows
 from spark_support import fold as fold_kind
 
 from moldau.runs.decide import decide
@@ -72,16 +73,8 @@ def snapshot(topics: Sequence[tuple[str, str, str | None, int]]) -> pa.Table:
 
 
 def fold_snapshot(session: Session, topics: Sequence[tuple[str, str, str | None, int]]) -> None:
-    """As a load does, which keeps every snapshot in raw."""
     clusters = sorted({name for name, *_ in topics})
-    relation = parquet_of(session, snapshot(topics))
-    names = ", ".join(snapshot(topics).schema.names)
-    change(
-        session,
-        f"insert into raw.partition_states by name select {names}, "
-        f"'{max(at for *_, at in topics):08d}-load' as run_id from {relation}",
-    )
-    fold_kind(session, clusters, f"select * from {relation}", "partition_states")
+    fold_kind(session, clusters, kept_snapshot(session, snapshot(topics)), "partition_states")
 
 
 def syncs(first: int, last: int) -> list[SyncRecord]:

@@ -8,9 +8,10 @@ version in the value's header it reads the first; the specification has it passe
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from mirror_maker import Sync
 from mirror_support import (
@@ -24,15 +25,16 @@ from mirror_support import (
     fold_syncs,
     with_flows,
 )
-from spark_support import fold, fold_records, fresh, parquet_of, rows
+from spark_support import Record, fold, fold_records, fresh, parquet_of, rows
 
 from moldau.records import families
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 
-SOURCE = "unread-from"
+SOURCE, TARGET = "unread-from", "unread"
 TOPIC = f"{SOURCE}.t"
 GOOD = (250, 201)
+SYNCS = [SyncRecord("t", Sync(200, 200))]
 VERSIONS = (1, -1, 32_767)
 Form = tuple[bytes, bytes]  # key, value
 Row = tuple[Any, ...]
@@ -79,29 +81,35 @@ def readable() -> dict[str, tuple[Form, Row]]:
     }
 
 
-def told_of(
-    session: Session, target: str, engine: Callable[[Session], Session] = lambda session: session
-) -> Told:
-    """What stands after three loads: good records, those of other forms, and some good again.
-
-    `engine`: what the second of them is folded by."""
-
-    def bring(session: Session, forms: Iterable[Form], first: int) -> None:
-        numbered = [(at, 1_000 + at, *form) for at, form in enumerate(forms, first)]
-        topic = f"{SOURCE}.checkpoints.internal"
-        table = decoded_records(families.CHECKPOINTS, target, topic, numbered)
-        fold(session, [target], f"select * from {parquet_of(session, table)}", families.CHECKPOINTS)
-
-    session = with_flows(session, {target: flow_settings(SOURCE, target, "full_history")})
-    fold_syncs(session, {(SOURCE, target): [SyncRecord("t", Sync(200, 200))]})
-    alone, again = named("alone"), named("again")
+def loads() -> list[list[Form]]:
+    """Good records, those of other forms, and some good again."""
     behind = values() | keys() | {group: form for group, (form, _) in readable().items()}
-    commits = [CommitRecord(group, "t", 250, 900) for group in (*behind, *alone, *again)]
-    fold_records(session, {SOURCE: commit_records(commits)})
-    bring(session, [*map(record, [*behind, *again]), *again.values()], 0)
-    bring(engine(fresh(session)), [*behind.values(), *alone.values()], 1_000)
-    bring(fresh(session), [record(group, (240, 150)) for group in again], 2_000)
-    decide(fresh(session), "translate", [target], 5_000, is_dry_run=False)
+    again = named("again")
+    return [
+        [*map(record, [*behind, *again]), *again.values()],
+        [*behind.values(), *named("alone").values()],
+        [record(group, (240, 150)) for group in again],
+    ]
+
+
+def commits() -> list[Record]:
+    """Of every group that the loads are about."""
+    groups = values() | keys() | readable() | named("alone") | named("again")
+    return commit_records([CommitRecord(group, "t", 250, 900) for group in groups])
+
+
+def flows(target: str) -> dict[str, str]:
+    return {target: flow_settings(SOURCE, target, "full_history")}
+
+
+def forms_table(target: str, forms: Iterable[Form], first: int) -> pa.Table:
+    """Their records in the checkpoints topic, the first of them at this offset."""
+    numbered = [(at, 1_000 + at, *form) for at, form in enumerate(forms, first)]
+    return decoded_records(families.CHECKPOINTS, target, f"{SOURCE}.checkpoints.internal", numbered)
+
+
+def found_of(session: Session, target: str) -> Told:
+    """What stands."""
     return {
         "guards": keyed(
             session,
@@ -136,7 +144,15 @@ def keyed(session: Session, statement: str) -> dict[str, Row]:
 
 @pytest.fixture(scope="module")
 def told(session: Session) -> Iterator[Told]:
-    yield told_of(session, "unread")
+    configured = with_flows(session, flows(TARGET))
+    fold_syncs(configured, {(SOURCE, TARGET): SYNCS})
+    fold_records(configured, {SOURCE: commits()})
+    for load, forms in enumerate(loads()):
+        table = forms_table(TARGET, forms, 1_000 * load)
+        relation = parquet_of(session, table)
+        fold(fresh(configured), [TARGET], f"select * from {relation}", families.CHECKPOINTS)
+    decide(fresh(configured), "translate", [TARGET], 5_000, is_dry_run=False)
+    yield found_of(session, TARGET)
 
 
 def test_the_checkpoint_before_an_unreadable_one_stays(told: Told) -> None:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from log_support import Log, middle_log, part_of_group
@@ -21,10 +20,10 @@ from spark_support import (
     read_records,
     statements,
 )
+from tables_alike import tables_in, written
 
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
-from moldau.reading.query import query
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
@@ -40,12 +39,6 @@ RESTARTED_MS = 1_795_248_329_613
 WROTE_MS = 1_795_770_834_000
 SYNCS, CHECKPOINTS = "mm2-offset-syncs.B.internal", "A.checkpoints.internal"
 RECORDS = "__consumer_offsets.jsonl"
-# instants and ids that no rule decides on: every run has its own
-OF_THE_RUN = (
-    "run_id", "_run_id", "started_at_ms", "finished_at_ms", "valid_from_ms", "valid_to_ms",
-    "emitted_at_ms", "deleted_at_ms", "removed_at_ms", "written_at_ms", "call_id",
-    "settings_hash", "settings",
-)  # fmt: skip
 
 
 def settings_text(folder: Path) -> str:
@@ -176,23 +169,13 @@ def told(session: Session, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return found
 
 
-def written(session: Session, table: str, engine: str) -> list[str]:
-    """Its rows of one engine's clusters, without what every run has of its own."""
-    names = [column.name for column in tables()[table].columns]
-    named_by = next((name for name in ("cluster_id", "flow") if name in names), None)
-    if named_by is None:
-        return []
-    kept = [name for name in names if not name.endswith(OF_THE_RUN)]
-    sql = f"select {', '.join(kept)} from {table} where {named_by} like '%-{engine}'"
-    rows: Sequence[tuple[Any, ...]] = list(query(session.warehouse, sql).rows)
-    return sorted(repr(row).replace(f"-{engine}", "") for row in rows)
+def written_by(session: Session, engine: str, table: str) -> list[str]:
+    return written(session, table, f"%-{engine}", f"-{engine}")
 
 
-@pytest.mark.parametrize(
-    "table", [name for name in tables() if name.split(".")[0] in ("state", "decisions", "history")]
-)
+@pytest.mark.parametrize("table", tables_in("state", "decisions", "history"))
 def test_both_write_the_same_rows(told: dict[str, Told], session: Session, table: str) -> None:
-    of_duckdb, of_spark = (written(session, table, engine) for engine in ENGINES)
+    of_duckdb, of_spark = (written_by(session, engine, table) for engine in ENGINES)
     assert of_duckdb == of_spark
 
 
@@ -219,7 +202,7 @@ def test_verbs_cost_few_commits_and_statements(told: dict[str, Told], engine: st
 def test_the_story_fills_the_tables_of_every_domain(
     told: dict[str, Told], session: Session
 ) -> None:
-    filled = {name for name in tables() if written(session, name, "auto")}
+    filled = {name for name in tables() if written_by(session, "auto", name)}
     assert {
         "decisions.cleanup_eligibility", "decisions.group_sweeps", "decisions.offset_expirations",
         "decisions.heartbeat_gates", "decisions.topology_push_results",
