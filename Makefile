@@ -21,7 +21,7 @@ setup: .venv/.ready ## make .venv from the lock file, resolve the jars and compi
 	$(BIN)/uv pip install --quiet --no-deps -e .
 	$(BIN)/python -m compileall -q python_udfs
 	ln -sfn "$$($(BIN)/python -m moldau.engine.jars)" .jars
-	$(BIN)/python -m moldau.reading.views
+	$(BIN)/python -m moldau.reading.tables.views
 	@touch $@
 
 demo: setup ## the main job on the bundled capture of a real broker

@@ -14,7 +14,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from pyspark.sql import SparkSession
 
-from moldau.reading.delta import create_view, open_duckdb
+from moldau.reading.tables.duckdb_views import create_view, open_duckdb
 from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.session import Session
 from moldau.warehouse.append import append

@@ -29,7 +29,7 @@ import polars as pl
 from measure import scratch, timed, versions, write, written
 
 from moldau.engine.literals import literal
-from moldau.reading.delta import connect_duckdb
+from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.records import families
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session

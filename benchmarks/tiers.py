@@ -27,7 +27,7 @@ from measure import add, connect_peer, scratch, timed, versions, written
 
 from moldau.engine.literals import literal
 from moldau.project import ROOT
-from moldau.reading.query import table_rows
+from moldau.reading.tables.query import table_rows
 from moldau.records import families
 from moldau.runs.opening import open_session
 from moldau.sessions.closing import close_run

@@ -20,7 +20,7 @@ def connect(warehouse: str | Path = "warehouse") -> SparkSession:
     another one is open, a table is damaged, or Java is missing.
     """
     from moldau.engine.spark import start
-    from moldau.reading.spark_views import make_marts
+    from moldau.reading.tables.spark_views import make_marts
     from moldau.warehouse.catalog import register
     from moldau.warehouse.contracts import marts, tables
     from moldau.warehouse.create import check

@@ -14,12 +14,12 @@ from pyspark.sql.types import StructType
 
 from moldau.engine.spark import suit_to
 from moldau.project import ROOT
-from moldau.reading.delta import connect_duckdb
-from moldau.reading.query import table_rows
-from moldau.reading.spark import ask_spark, rows_of
-from moldau.reading.table_status import table_status_sql
-from moldau.reading.values import plain
-from moldau.reading.views import (
+from moldau.reading.tables.duckdb_views import connect_duckdb
+from moldau.reading.tables.in_spark import ask_spark, rows_of
+from moldau.reading.tables.query import table_rows
+from moldau.reading.tables.table_status import table_status_sql
+from moldau.reading.tables.values import plain
+from moldau.reading.tables.views import (
     PARAMETERS,
     TABLE_STATUS,
     parameters_sql,

@@ -31,15 +31,14 @@ from moldau.engine.graph import models, tables_of
 from moldau.engine.literals import literal
 from moldau.engine.spark import start, suit_to
 from moldau.project import ROOT
-from moldau.reading.delta import connect_duckdb
-from moldau.reading.query import query, table_rows
+from moldau.reading.tables.duckdb_views import connect_duckdb
+from moldau.reading.tables.query import query, table_rows
 from moldau.records import families
 from moldau.records.flat import group_records
 from moldau.runs.decide import decide
 from moldau.runs.opening import start_session
 from moldau.sessions import faults
 from moldau.sessions.duckdb_models import DuckDBModels
-from moldau.sessions.rows import append_row
 from moldau.sessions.run import (
     Run,
     next_run_id,
@@ -47,6 +46,7 @@ from moldau.sessions.run import (
     row_of,
     settings_models,
 )
+from moldau.sessions.run_rows import append_row
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.append import append

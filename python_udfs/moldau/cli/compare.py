@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from moldau.cli.deciding import clusters_option
+from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import at_option, format_option, pass_settings
 from moldau.cli.output import write_rows
-from moldau.cli.sessions import session_for, wait_option
 from moldau.settings import Settings
 
 
@@ -42,7 +42,7 @@ def compare(
     if len(rulesets) != 2:
         raise click.UsageError("give --ruleset twice")
     from moldau.instants import now_ms
-    from moldau.reading.query import table_rows
+    from moldau.reading.tables.query import table_rows
     from moldau.runs.compare import compare as compare_rulesets
 
     with session_for(settings, "moldau compare", wait) as session:

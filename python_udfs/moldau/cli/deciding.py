@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from moldau.cli.held import held_for, wait_option
 from moldau.cli.options import at_option, format_option, pass_settings
 from moldau.cli.output import write_rows
 from moldau.cli.say import say
-from moldau.cli.sessions import held_for, wait_option
 from moldau.instants import format_instant
 from moldau.settings import Settings
 

@@ -31,9 +31,9 @@ def decode(file: Path) -> None:
       moldau decode samples/__consumer_offsets.jsonl | grep StreamsGroupMetadata
     """
     from moldau.loading import remarks
-    from moldau.loading.decode import decode_file
+    from moldau.loading.decoded_rows import decode_file
     from moldau.loading.tally import Tally
-    from moldau.reading.values import to_json
+    from moldau.reading.tables.values import to_json
 
     refused = 0
     tally = Tally()

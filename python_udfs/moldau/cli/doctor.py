@@ -28,7 +28,7 @@ def doctor(settings: Settings, deep: bool, output_format: str) -> None:
     Example:
       moldau doctor --warehouse ./warehouse
     """
-    from moldau.reading.doctor import Finding, examine, examine_plugins
+    from moldau.reading.health.doctor import Finding, examine, examine_plugins
 
     read = str(settings.config) if settings.config else "no moldau.yml: every default holds"
     found = [

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from moldau.cli.held import require_number
 from moldau.cli.options import format_option
 from moldau.cli.output import write_rows
 from moldau.cli.say import console, say
-from moldau.cli.sessions import require_number
 from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.records.families import FAMILIES, family_of
@@ -61,8 +61,8 @@ def dump(
       moldau dump --properties client.properties --topic __remote_log_metadata --to tiers.jsonl.gz
     """
     try:
+        from moldau.dumping.client_settings import client_settings
         from moldau.dumping.dump import dump as dump_topic
-        from moldau.dumping.settings import client_settings
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in _EXTRA:
             raise

@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 
 from moldau.cli import run
+from moldau.cli.held import Held, wait_option
 from moldau.cli.options import pass_settings_to_read
 from moldau.cli.say import hand_over
-from moldau.cli.sessions import Held, wait_option
 from moldau.errors import MoldauError
-from moldau.reading.values import to_json
+from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 
 

@@ -12,7 +12,7 @@ from moldau.cli.options import (
 )
 from moldau.cli.output import write_rows
 from moldau.cli.say import say
-from moldau.reading.subjects import explained
+from moldau.reading.explain.subjects import explained
 from moldau.settings import Settings
 
 

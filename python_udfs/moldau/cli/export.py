@@ -45,7 +45,7 @@ def export(
       moldau export marts.groups --to groups.csv --safe-csv
       moldau export marts.expiry_calendar --to calendar.csv --where "expires_at < '2026-10-01'"
     """
-    from moldau.reading.export import export_table
+    from moldau.reading.tables.export import export_table
 
     count = export_table(settings.warehouse, table, target, where, at_ms, safe_csv)
     say(f"{count} rows written to {target}")

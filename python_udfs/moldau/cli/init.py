@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from moldau.cli.held import held_for, wait_option
 from moldau.cli.options import pass_settings
 from moldau.cli.say import say
-from moldau.cli.sessions import held_for, wait_option
 from moldau.settings import Settings
 
 

@@ -13,7 +13,7 @@ import click
 from moldau.cli.failures import works_on
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
-from moldau.reading.csv_rows import SAFE_CSV
+from moldau.reading.tables.csv_rows import SAFE_CSV
 from moldau.settings import Settings, load_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -8,8 +8,8 @@ from typing import Any
 
 from moldau.cli.say import Data, console, hand_over, is_terminal, say
 from moldau.escapes import visible
-from moldau.reading.csv_rows import SAFE_CSV, CsvRows
-from moldau.reading.values import plain, to_json
+from moldau.reading.tables.csv_rows import SAFE_CSV, CsvRows
+from moldau.reading.tables.values import plain, to_json
 
 TABLE_ROWS = 1_000
 _CELL_ON_TERMINAL = 60

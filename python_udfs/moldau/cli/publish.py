@@ -26,7 +26,7 @@ def publish(
     Example:
       moldau publish groups tier_lag
     """
-    from moldau.reading.publish import publish as write
+    from moldau.reading.tables.publish import publish as write
 
     written = write(settings.warehouse, tables or settings.publish, at_ms)
     write_rows(("mart", "rows"), list(written.items()), output_format)

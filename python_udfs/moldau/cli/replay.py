@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from moldau.cli.deciding import clusters_option
+from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import format_option, instant_option, pass_settings
 from moldau.cli.output import write_rows
 from moldau.cli.say import say
-from moldau.cli.sessions import session_for, wait_option
 from moldau.errors import MoldauError
 from moldau.settings import Settings
 
@@ -77,8 +77,8 @@ def metadata(
     """
     if from_ms >= to_ms:
         raise MoldauError("--from must be before --to: the replay would have no time")
-    from moldau.reading.delta_types import literal
-    from moldau.reading.query import table_rows
+    from moldau.reading.tables.delta_types import literal
+    from moldau.reading.tables.query import table_rows
     from moldau.replays.clock import Span
     from moldau.runs.replay import Asked, replay_metadata
 

@@ -47,7 +47,7 @@ def reset_plan(
       kafka-consumer-groups.sh --bootstrap-server west:9092 --reset-offsets \\
         --from-file plan.csv --group billing --group audit --dry-run
     """
-    from moldau.reading.reset_plan import reset_plan as plan_of
+    from moldau.reading.explain.reset_plan import reset_plan as plan_of
 
     plan = plan_of(settings.warehouse, flow, group, is_back)
     if target is None:

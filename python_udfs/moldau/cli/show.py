@@ -33,7 +33,7 @@ def show(
     Example:
       moldau show marts.groups --where "group_state = 'EMPTY'" --limit 20
     """
-    from moldau.reading.query import table_rows
+    from moldau.reading.tables.query import table_rows
 
     answer = table_rows(settings.warehouse, table, where, limit, at_ms)
     write_rows(answer.columns, answer.rows, output_format)

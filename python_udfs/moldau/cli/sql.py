@@ -30,12 +30,12 @@ def sql(settings: Settings, query: str, engine: str, at_ms: int | None, output_f
         "select reason_code, count(*) from marts.decisions group by reason_code"
     """
     if engine == "duckdb":
-        from moldau.reading.query import query as ask
+        from moldau.reading.tables.query import query as ask
 
         answer = ask(settings.warehouse, query, at_ms)
         write_rows(answer.columns, answer.rows, output_format)
     else:
-        from moldau.reading.spark import ask_spark
+        from moldau.reading.tables.in_spark import ask_spark
 
         columns, rows = ask_spark(settings.warehouse, query, at_ms)
         write_rows(columns, rows, output_format)

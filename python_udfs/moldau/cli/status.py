@@ -10,12 +10,12 @@ from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.cli.say import hand_over, say, say_lines
 from moldau.instants import format_instant
-from moldau.reading.values import to_json
+from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words, read_aside
 
 if TYPE_CHECKING:
-    from moldau.reading.status import Status
+    from moldau.reading.health.status import Status
 
 _TABLE_COLUMNS = ("table", "rows", "files", "bytes", "version", "last_write_at")
 _RUN_COLUMNS = ("run_id", "kind", "clusters", "status", "decided_at", "finished_at", "counts")
@@ -40,7 +40,7 @@ def status(settings: Settings, output_format: str) -> None:
     Example:
       moldau status --warehouse ./warehouse
     """
-    from moldau.reading.status import read_status
+    from moldau.reading.health.status import read_status
 
     found = read_status(settings.warehouse)
     if output_format == "json":

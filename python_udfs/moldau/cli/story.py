@@ -19,20 +19,20 @@ def heading(question: str, source: str) -> None:
 
 
 def ask(warehouse: Path, sql: str) -> list[tuple[Any, ...]]:
-    from moldau.reading.query import query
+    from moldau.reading.tables.query import query
 
     return [tuple(row) for row in query(warehouse, sql).rows]
 
 
 def explain(warehouse: Path, subject: str, cluster: str | None = None) -> None:
-    from moldau.reading.subjects import explained
+    from moldau.reading.explain.subjects import explained
 
     for line in explained(warehouse, subject, cluster).words:
         say(f"  {line}")
 
 
 def show(warehouse: Path, sql: str) -> None:
-    from moldau.reading.query import query
+    from moldau.reading.tables.query import query
 
     answer = query(warehouse, sql)
     write_rows(answer.columns, answer.rows, "table")

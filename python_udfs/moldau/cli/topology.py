@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import cluster_option, format_option, pass_settings
 from moldau.cli.output import write_rows
 from moldau.cli.say import hand_over, say, say_lines
-from moldau.cli.sessions import session_for, wait_option
 from moldau.errors import MoldauError
-from moldau.reading.values import to_json
+from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def describe(settings: Settings, group: str, output_format: str, cluster: str | 
       moldau topology describe --group orders-app
       moldau topology describe --group orders-app --cluster east --format mermaid
     """
-    from moldau.reading.topology import describe_topology
+    from moldau.reading.explain.topology import describe_topology
+    from moldau.topologies.as_text import as_dot, as_mermaid, as_text
     from moldau.topologies.description import to_wire
     from moldau.topologies.findings import findings
-    from moldau.topologies.text import as_dot, as_mermaid, as_text
 
     told = describe_topology(settings, group, cluster)
     if told.call:
@@ -129,7 +129,7 @@ def left_overs(
       moldau topology left-overs --cluster ours
       moldau topology left-overs --execute
     """
-    from moldau.reading.left_overs import left_overs as find
+    from moldau.reading.health.left_overs import left_overs as find
 
     names = [name for name in settings.clusters if settings.plugin_spec(name)]
     if cluster is not None:

@@ -12,8 +12,8 @@ from moldau.cli.deciding import clusters_option
 from moldau.cli.options import format_option, pass_settings
 from moldau.cli.say import Data, hand_over, say
 from moldau.instants import format_instant
-from moldau.reading.csv_rows import SAFE_CSV, CsvRows
-from moldau.reading.values import to_json
+from moldau.reading.tables.csv_rows import SAFE_CSV, CsvRows
+from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from moldau.cli.deciding import clusters_option
+from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import at_option, format_option, pass_settings
 from moldau.cli.output import write_rows
-from moldau.cli.sessions import session_for, wait_option
 from moldau.settings import Settings
 
 

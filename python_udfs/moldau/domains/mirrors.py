@@ -82,8 +82,8 @@ def _flows_in_scope(settings: Settings, clusters: Sequence[str]) -> str:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain_translation import COLUMNS, explain_translation
-    from moldau.reading.explain_translation_words import translation_in_words, translation_row
+    from moldau.reading.explain.mirrors import COLUMNS, explain_translation
+    from moldau.reading.explain.mirrors_words import translation_in_words, translation_row
 
     found = explain_translation(warehouse, text, cluster)
     if found is None:
@@ -94,7 +94,7 @@ def _explain(
 def _probe(
     settings: Settings, probes: Sequence[str], clusters: Sequence[str], at_ms: int | None
 ) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]]:
-    from moldau.reading.probe import COLUMNS, translate_probes
+    from moldau.reading.explain.probe import COLUMNS, translate_probes
 
     return COLUMNS, translate_probes(settings, probes, clusters, at_ms)
 

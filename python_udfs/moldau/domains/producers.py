@@ -74,8 +74,8 @@ def _settings(settings: Settings, run: Run) -> list[dict[str, Any]]:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain_metadata import COLUMNS, explain_metadata
-    from moldau.reading.explain_metadata_words import metadata_in_words
+    from moldau.reading.explain.producers import COLUMNS, explain_metadata
+    from moldau.reading.explain.producers_words import metadata_in_words
 
     found = explain_metadata(warehouse, text, cluster)
     if found is None:

@@ -86,8 +86,8 @@ def _topic_configs() -> Shape:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain_tier import COLUMNS, explain_tier_subject, tier_rows
-    from moldau.reading.explain_tier_words import tier_in_words
+    from moldau.reading.explain.tiers import COLUMNS, explain_tier_subject, tier_rows
+    from moldau.reading.explain.tiers_words import tier_in_words
 
     found = explain_tier_subject(warehouse, text, cluster, at_ms)
     if found is None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from moldau.dumping.cluster import Cluster
+from moldau.dumping.brokers import Cluster
+from moldau.dumping.client_settings import ClientSettings, require_unicode
+from moldau.dumping.consuming import Reader
+from moldau.dumping.dumped_files import check_target, complete_file
+from moldau.dumping.dumped_lines import row_of
 from moldau.dumping.extents import Extent, extents_of
-from moldau.dumping.files import check_target, complete_file
-from moldau.dumping.lines import row_of
-from moldau.dumping.reading import Reader
-from moldau.dumping.settings import ClientSettings, require_unicode
 from moldau.errors import MoldauError
 
 Told = Callable[[int, int], None]

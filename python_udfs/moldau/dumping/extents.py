@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import IsolationLevel, KafkaError, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
-from moldau.dumping.cluster import Cluster
+from moldau.dumping.brokers import Cluster
 from moldau.errors import MoldauError
 
 

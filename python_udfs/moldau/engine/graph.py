@@ -142,7 +142,7 @@ def _digest() -> str:
     from importlib.metadata import version
 
     package = Path(__file__).parents[1]
-    files = [ROOT / "dbt_project.yml", package / "reading/views.py"]
+    files = [ROOT / "dbt_project.yml", package / "reading/tables/views.py"]
     files += [package / "warehouse/contracts.py", *package.glob("engine/*.py")]
     folders = ("models", "macros", "profiles", "seeds")
     files += [file for folder in folders for file in (ROOT / folder).rglob("*.*")]

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
-from moldau.loading.append import take_back
 from moldau.loading.journal import Loaded, finish
+from moldau.loading.new_rows import take_back
 from moldau.loading.stage import Staged
 from moldau.sessions.run import next_run_id
 from moldau.sessions.unfinished import setting_aside

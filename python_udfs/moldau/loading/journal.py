@@ -13,7 +13,7 @@ from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.instants import now_ms
 from moldau.loading import remarks
-from moldau.loading.append import (
+from moldau.loading.new_rows import (
     append_decoded,
     append_rows,
     count_appended,

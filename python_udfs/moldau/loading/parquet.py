@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from moldau.errors import MoldauError
+from moldau.loading.checked_rows import Chunk, check_rows, with_lines
 from moldau.loading.parquet_columns import suited
 from moldau.loading.parquet_values import Column, Unsuited, values_of
-from moldau.loading.rows import Chunk, check_rows, with_lines
 from moldau.loading.shape import Field, Shape
 
 BATCH_ROWS = 262_144

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from moldau.loading.lines import read_chunks
+from moldau.loading.checked_rows import Chunk
+from moldau.loading.read_lines import read_chunks
 from moldau.loading.refusals import Refusal
-from moldau.loading.rows import Chunk
 from moldau.loading.shape import Shape
 from moldau.settings.fields import Name
 from moldau.warehouse.durable import fsync

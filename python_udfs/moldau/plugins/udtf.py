@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.plugins.calls import Call, make_calls
-from moldau.plugins.journal import Journal, read_left
+from moldau.plugins.kept_answers import Journal, read_left
 from moldau.plugins.outcomes import Outcome
 from moldau.plugins.printed import print_without, secrets_of_all
 from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of

@@ -25,8 +25,8 @@ from moldau.records.columns import (
     gather,
 )
 from moldau.records.layout import Slot, StructLayout
-from moldau.records.schema import FIXED_WIDTHS
-from moldau.records.text import to_text
+from moldau.records.printed_records import to_text
+from moldau.records.wire_schema import FIXED_WIDTHS
 
 _ARROW_TYPES: dict[str, Any] = {
     "bool": pa.bool_(),

@@ -13,7 +13,7 @@ describe files on a broker's disk, not records of a topic. Record types 9 and 18
 
 from __future__ import annotations
 
-from moldau.records.schema import Message, parse_messages
+from moldau.records.wire_schema import Message, parse_messages
 
 KAFKA_VERSION = "4.4.0"
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from moldau.records.families import FAMILIES, Family
-from moldau.records.schema import Field, Message, default_of
+from moldau.records.wire_schema import Field, Message, default_of
 
 _FORMATS = {"int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "int64": ">q"}
 _FRAME_VERSION = 1

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from moldau.records import definitions
-from moldau.records.schema import Message
+from moldau.records.wire_schema import Message
 
 CONSUMER_OFFSETS = "consumer_offsets"
 REMOTE_LOG_METADATA = "remote_log_metadata"

@@ -12,7 +12,7 @@ from moldau.records import statuses
 from moldau.records.decode import NO_VERSION, Block, decode
 from moldau.records.families import family_of
 from moldau.records.layout import Slot, StructLayout
-from moldau.records.text import uuid_text
+from moldau.records.printed_records import uuid_text
 
 
 def _json_struct(layout: StructLayout, value: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from moldau.records.schema import FIXED_WIDTHS, Field, Message, default_of
+from moldau.records.wire_schema import FIXED_WIDTHS, Field, Message, default_of
 
 
 @dataclass(frozen=True, slots=True)

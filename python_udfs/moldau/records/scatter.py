@@ -25,7 +25,7 @@ from moldau.records.columns import (
     gather,
 )
 from moldau.records.decode import Block
-from moldau.records.text import to_text, uuid_text
+from moldau.records.printed_records import to_text, uuid_text
 
 ZERO_UUID = bytes(16)
 

@@ -20,7 +20,7 @@ from moldau.records.cursors import Cursors
 from moldau.records.decode import Block
 from moldau.records.definitions import CONSUMER_PROTOCOL_MESSAGES
 from moldau.records.layout import layout_of
-from moldau.records.text import to_text
+from moldau.records.printed_records import to_text
 from moldau.records.walk import UnknownTags
 from moldau.records.walk_long import walk_rows
 

@@ -26,7 +26,7 @@ from moldau.records.columns import (
 )
 from moldau.records.cursors import Cursors
 from moldau.records.layout import FixedRun, Slot, StructLayout
-from moldau.records.schema import FIXED_WIDTHS
+from moldau.records.wire_schema import FIXED_WIDTHS
 
 LONGEST_STRING = 0x7FFF
 Path = tuple[str | int, ...]

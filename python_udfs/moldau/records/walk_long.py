@@ -25,8 +25,8 @@ from moldau.records.columns import (
 )
 from moldau.records.cursors import Cursors
 from moldau.records.layout import FixedRun, Slot, StructLayout
-from moldau.records.schema import FIXED_WIDTHS
 from moldau.records.walk import LONGEST_STRING, Path, UnknownTags, Walker
+from moldau.records.wire_schema import FIXED_WIDTHS
 
 LONG = 4096
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from moldau.engine.dbt import DbtError
 from moldau.errors import MoldauError
-from moldau.plugins.journal import read_left
+from moldau.plugins.kept_answers import read_left
 from moldau.sessions import shutdown
 from moldau.warehouse.paths import CALLS
 

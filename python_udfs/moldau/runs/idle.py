@@ -15,8 +15,8 @@ from moldau.domains import kinds
 from moldau.project import seeds_digest
 from moldau.sessions.closing import publish_told
 from moldau.sessions.faults import fault
-from moldau.sessions.rows import append_rows
 from moldau.sessions.run import Run, recorded_of
+from moldau.sessions.run_rows import append_rows
 from moldau.settings import Settings
 from moldau.warehouse.damage import intact_version
 from moldau.warehouse.left import find_lost

@@ -14,7 +14,7 @@ from moldau.sessions.closing import close_run
 from moldau.sessions.run import Run, next_run_id
 
 if TYPE_CHECKING:
-    from moldau.reading.left_overs import LeftOver
+    from moldau.reading.health.left_overs import LeftOver
     from moldau.sessions.session import Session
 
 KIND = "leftovers"

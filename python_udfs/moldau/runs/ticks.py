@@ -7,15 +7,15 @@ from typing import Any
 
 from moldau.engine.spark import forget_if_dead
 from moldau.instants import format_instant, now_ms
-from moldau.reading.query import Tables
+from moldau.reading.tables.query import Tables
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
 from moldau.runs.opening import start_session
 from moldau.runs.scope import scope_among
 from moldau.runs.watch import Timer, timers_of
 from moldau.sessions import shutdown
-from moldau.sessions.rows import append_rows
 from moldau.sessions.run import SKIPPED, Run, failed_calls, row_of
+from moldau.sessions.run_rows import append_rows
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words
 from moldau.warehouse.create import is_initialised

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.sessions.rows import append_row
 from moldau.sessions.run import Run, row_of
+from moldau.sessions.run_rows import append_row
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -22,6 +22,6 @@ def close_run(session: Session, run: Run) -> None:
 def publish_told(settings: Settings, warehouse: Path, at_ms: int) -> None:
     """The marts that moldau.yml names; their clock is the run's."""
     if settings.publish:
-        from moldau.reading.publish import publish
+        from moldau.reading.tables.publish import publish
 
         publish(warehouse, settings.publish, at_ms)

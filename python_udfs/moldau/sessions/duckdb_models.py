@@ -22,8 +22,8 @@ from moldau.engine.processes import Mapped, in_processes
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
-from moldau.reading.delta import create_view, open_duckdb
-from moldau.reading.delta_types import identifier, in_one_line
+from moldau.reading.tables.delta_types import identifier, in_one_line
+from moldau.reading.tables.duckdb_views import create_view, open_duckdb
 from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms
-from moldau.sessions.rows import append_row
 from moldau.sessions.run import FAILED, Run, is_run_id, row_of
+from moldau.sessions.run_rows import append_row
 from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.aside import set_aside
 from moldau.warehouse.ask import has_rows, sql_text

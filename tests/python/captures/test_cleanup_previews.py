@@ -31,7 +31,7 @@ from spark_support import (
     with_clusters,
 )
 
-from moldau.reading.views import in_force_sql
+from moldau.reading.tables.views import in_force_sql
 from moldau.sessions.session import Session
 
 PLUGIN = "group.streams.topology.description.plugin.class"

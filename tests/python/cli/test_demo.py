@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from shell_support import Shell
 
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 
 pytestmark = pytest.mark.processes
 

@@ -19,7 +19,7 @@ from spark_support import spark_apart
 from moldau.engine.graph import models
 from moldau.plugins.udtf import register_call_plugin
 from moldau.project import ROOT, SAMPLES
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

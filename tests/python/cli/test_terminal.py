@@ -25,8 +25,8 @@ from moldau.cli.output import write_rows
 from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.plugins.directory import DirectoryPlugin
-from moldau.reading.reset_plan import ResetPlan
-from moldau.reading.values import to_json
+from moldau.reading.explain.reset_plan import ResetPlan
+from moldau.reading.tables.values import to_json
 from moldau.records.encode import encode_key, encode_value
 
 # colours, a clear screen in C1, DEL, a title, text from right to left, line and paragraph ends
@@ -252,7 +252,7 @@ def test_a_plan_is_handed_over_as_it_is_but_to_a_terminal(
 ) -> None:
     """Kafka's tool reads it; whoever looks at it does not obey it."""
     plan = ResetPlan(f"{GROUP},t,0,5\n", 1, (GROUP,), (), ())
-    monkeypatch.setattr("moldau.reading.reset_plan.reset_plan", lambda *_: plan)
+    monkeypatch.setattr("moldau.reading.explain.reset_plan.reset_plan", lambda *_: plan)
     words = ("reset-plan", "flow", "--warehouse", "/nowhere")
     assert typed(*words) == (0, plan.text, "offsets: 1, groups: 1\n")
     monkeypatch.setattr(say, "is_terminal", lambda: True)

@@ -11,9 +11,9 @@ from certificate_support import PASSWORD, Certificate, make_certificate
 from confluent_kafka.admin import AdminClient
 
 from moldau.dumping import names
+from moldau.dumping.client_settings import ClientSettings, client_settings
 from moldau.dumping.jaas import parse_jaas
 from moldau.dumping.properties import read_properties
-from moldau.dumping.settings import ClientSettings, client_settings
 from moldau.errors import MoldauError
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -29,14 +29,14 @@ from confluent_kafka.admin import (
 from groups_support import PARTITIONS, TOPIC, Groups
 
 from moldau.cli import run
-from moldau.dumping.cluster import Cluster
+from moldau.dumping.brokers import Cluster
+from moldau.dumping.client_settings import client_settings
+from moldau.dumping.consuming import Reader
 from moldau.dumping.dump import dump
 from moldau.dumping.extents import Extent, extents_of
-from moldau.dumping.reading import Reader
-from moldau.dumping.settings import client_settings
 from moldau.errors import MoldauError
 from moldau.loading.journal import load
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 from moldau.sessions.session import Session
 
 OFFSETS = "__consumer_offsets"

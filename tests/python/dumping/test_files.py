@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from moldau.cli import run
-from moldau.dumping.files import complete_file
+from moldau.dumping.dumped_files import complete_file
 from moldau.errors import MoldauError
-from moldau.loading.lines import read_chunks
+from moldau.loading.read_lines import read_chunks
 from moldau.loading.shapes import RECORDS
 
 REFUSED = 1

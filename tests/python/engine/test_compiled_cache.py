@@ -50,7 +50,7 @@ def test_another_version_makes_it_anew(monkeypatch: pytest.MonkeyPatch, distribu
     "changed",
     [
         "moldau/engine/duckdb_sql.py", "moldau/engine/dbt.py", "moldau/engine/literals.py",
-        "moldau/reading/views.py", "moldau/warehouse/contracts.py", "profiles/profiles.yml",
+        "moldau/reading/tables/views.py", "moldau/warehouse/contracts.py", "profiles/profiles.yml",
         "macros/instant.sql", "marts/tiers/tier_lag.sql", "dbt_project.yml",
     ],
 )  # fmt: skip

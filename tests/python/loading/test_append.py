@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from moldau.loading.append import append_rows
+from moldau.loading.new_rows import append_rows
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import shapes
 from moldau.loading.stage import Staged, stage

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from moldau.errors import MoldauError
-from moldau.loading.lines import read_chunks
+from moldau.loading.read_lines import read_chunks
 from moldau.loading.shapes import RECORDS, shapes
 
 RECORD = {

@@ -15,7 +15,7 @@ import pytest
 from parquet_support import T, random_table
 
 from moldau.errors import MoldauError
-from moldau.loading.lines import read_chunks
+from moldau.loading.read_lines import read_chunks
 from moldau.loading.refusals import Refusal
 from moldau.loading.shape import Shape
 from moldau.loading.shapes import RECORDS, shapes

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from moldau.cli.load import KINDS
-from moldau.loading.lines import read_chunks
+from moldau.loading.read_lines import read_chunks
 from moldau.loading.shapes import shapes
 from moldau.topologies.pushed import pushed
 

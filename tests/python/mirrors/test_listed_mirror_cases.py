@@ -35,9 +35,9 @@ from mirror_support import (
 )
 from spark_support import fold_records
 
-from moldau.reading.explain_translation import explain_translation
-from moldau.reading.explain_translation_words import translation_in_words
-from moldau.reading.probe import COLUMNS, translate_probes
+from moldau.reading.explain.mirrors import explain_translation
+from moldau.reading.explain.mirrors_words import translation_in_words
+from moldau.reading.explain.probe import COLUMNS, translate_probes
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 

@@ -15,7 +15,7 @@ from mirror_support import TaskStart, decoded_records, flow_settings, fold_start
 from spark_support import Record, dicts, fold, fold_records, mart, parquet_of, rows
 
 from moldau.errors import MoldauError
-from moldau.reading.reset_plan import reset_plan
+from moldau.reading.explain.reset_plan import reset_plan
 from moldau.records import families
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session

@@ -28,10 +28,10 @@ from mirror_support import (
 )
 from spark_support import Record, fold, fold_records, fresh, mart, rows
 
-from moldau.reading.doctor import examine
-from moldau.reading.explain_translation import explain_translation
-from moldau.reading.explain_translation_words import translation_in_words
-from moldau.reading.reset_plan import reset_plan
+from moldau.reading.explain.mirrors import explain_translation
+from moldau.reading.explain.mirrors_words import translation_in_words
+from moldau.reading.explain.reset_plan import reset_plan
+from moldau.reading.health.doctor import examine
 from moldau.runs.decide import decide
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import pytest
 from spark_support import DISTRIBUTION
 
-from moldau.plugins import journal as journals
+from moldau.plugins import kept_answers as journals
 from moldau.plugins.calls import make_calls
-from moldau.plugins.journal import ENDED_PROCESS, Journal, read_left
+from moldau.plugins.kept_answers import ENDED_PROCESS, Journal, read_left
 from moldau.plugins.outcomes import Call, Outcome
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import call_all

@@ -15,7 +15,7 @@ import pyarrow.parquet
 from metadata_reference import Producer, Round, Rules
 
 from moldau.loading.journal import Loaded, load
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 from moldau.settings import load_settings

@@ -16,9 +16,9 @@ from random_producers import random_producer, random_rules
 
 from moldau.cli import moldau
 from moldau.errors import MoldauError
-from moldau.reading.explain_metadata import explain_metadata
-from moldau.reading.explain_metadata_words import metadata_in_words
-from moldau.reading.metadata_changes import Change
+from moldau.reading.explain.producers import explain_metadata
+from moldau.reading.explain.producers_changes import Change
+from moldau.reading.explain.producers_words import metadata_in_words
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 

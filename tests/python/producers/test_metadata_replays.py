@@ -23,7 +23,7 @@ from random_producers import random_producer, random_rules
 from moldau.cli import run as run_command
 from moldau.errors import MoldauError
 from moldau.project import ROOT
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 from moldau.replays.clock import Span
 from moldau.runs.replay import Asked, replay_metadata
 from moldau.sessions.run import Run

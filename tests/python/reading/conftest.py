@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from moldau.reading.views import tables_under
+from moldau.reading.tables.views import tables_under
 from moldau.warehouse.contracts import tables
 
 _SIMPLE = {

@@ -16,8 +16,8 @@ from conftest import Write
 from deltalake import DeltaTable
 
 from moldau.errors import MoldauError
-from moldau.reading.doctor import examine
-from moldau.reading.status import read_status
+from moldau.reading.health.doctor import examine
+from moldau.reading.health.status import read_status
 from moldau.warehouse.contracts import Column, tables
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import (

@@ -13,8 +13,8 @@ from conftest import Write
 from deltalake import DeltaTable
 
 from moldau.errors import MoldauError
-from moldau.reading.doctor import examine
-from moldau.reading.query import query
+from moldau.reading.health.doctor import examine
+from moldau.reading.tables.query import query
 from moldau.warehouse.append import append
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import DamagedError

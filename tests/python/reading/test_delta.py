@@ -15,9 +15,9 @@ from conftest import Write
 from deltalake import DeltaTable, write_deltalake
 
 from moldau.errors import MoldauError
-from moldau.reading.delta import connect_duckdb
-from moldau.reading.export import export_table
-from moldau.reading.query import Tables, query, table_rows
+from moldau.reading.tables.duckdb_views import connect_duckdb
+from moldau.reading.tables.export import export_table
+from moldau.reading.tables.query import Tables, query, table_rows
 
 
 def test_rows_that_a_deletion_vector_hides_are_left_out(hidden_rows: Path) -> None:

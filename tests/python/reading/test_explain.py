@@ -12,8 +12,8 @@ from conftest import Write
 
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError
-from moldau.reading.explain import explain_subject
-from moldau.reading.explain_words import in_words
+from moldau.reading.explain.groups import explain_subject
+from moldau.reading.explain.groups_words import in_words
 
 NOON = 1_756_728_000_000  # 2025-09-01T12:00:00Z
 HOUR = 3_600_000
@@ -211,6 +211,6 @@ def test_json_has_the_same_facts(filled: Path) -> None:
 
 
 def test_every_reason_has_a_sentence() -> None:
-    from moldau.reading.explain import reason_texts
+    from moldau.reading.explain.groups import reason_texts
 
     assert all(text.endswith(".") and "{" not in text for text in reason_texts().values())

@@ -11,7 +11,7 @@ from conftest import Write
 
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError
-from moldau.reading.explain_request import explain_request, request_in_words
+from moldau.reading.explain.requests import explain_request, request_in_words
 
 NOON = 1_756_728_000_000  # 2025-09-01T12:00:00Z
 ANSWERED: dict[str, Any] = {

@@ -13,8 +13,8 @@ from conftest import Write
 
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError
-from moldau.reading.explain_tier import explain_tier, explain_tier_subject
-from moldau.reading.explain_tier_words import tier_in_words
+from moldau.reading.explain.tiers import explain_tier, explain_tier_subject
+from moldau.reading.explain.tiers_words import tier_in_words
 
 NOON = 1_756_728_000_000  # 2025-09-01T12:00:00Z
 HOUR = 3_600_000

@@ -13,8 +13,8 @@ from conftest import Write
 from moldau.cli import moldau
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError
-from moldau.reading.explain_translation import explain_translation
-from moldau.reading.explain_translation_words import next_change, translation_in_words
+from moldau.reading.explain.mirrors import explain_translation
+from moldau.reading.explain.mirrors_words import next_change, translation_in_words
 
 NOON = 1_756_728_000_000  # 2025-09-01T12:00:00Z
 RUN = "00000007-translate"

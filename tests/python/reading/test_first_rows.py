@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import Write
 
-from moldau.reading import query
-from moldau.reading.query import table_rows
+from moldau.reading.tables import query
+from moldau.reading.tables.query import table_rows
 from moldau.warehouse.contracts import tables
 
 GROUPS = [f"group-{number:03}" for number in range(300)]

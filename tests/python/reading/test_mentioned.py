@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moldau.reading.tables import mentioned
+from moldau.reading.tables.names_of import mentioned
 
 NAMES = ["state.groups", "state.runs", "seeds.reason_codes", "marts.groups", "marts.decisions"]
 RUNS, ALL = ["state.runs"], NAMES

@@ -14,8 +14,8 @@ from conftest import Write
 
 from moldau.cli import moldau
 from moldau.errors import MoldauError
-from moldau.reading.probe import COLUMNS, REASONED, parse_probe, translate_probes
-from moldau.reading.views import tables_under
+from moldau.reading.explain.probe import COLUMNS, REASONED, parse_probe, translate_probes
+from moldau.reading.tables.views import tables_under
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.paths import SEEDED

@@ -12,7 +12,7 @@ from conftest import Write
 
 from moldau.cli.publish import publish as verb
 from moldau.errors import MoldauError
-from moldau.reading.publish import publish
+from moldau.reading.tables.publish import publish
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import marts
 

@@ -9,7 +9,7 @@ from spark_support import spark_of
 from test_duckdb_sql import EDGES
 
 from moldau.errors import MoldauError
-from moldau.reading.spark import ask_spark
+from moldau.reading.tables.in_spark import ask_spark
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

@@ -15,7 +15,7 @@ from records_support import plain_rows, unbase64
 from moldau.loading.shapes import shapes
 from moldau.records.encode import encode_key, encode_value
 from moldau.records.families import FAMILIES
-from moldau.records.schema import Field, default_of
+from moldau.records.wire_schema import Field, default_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 SAMPLES = Path(__file__).parents[3] / "samples"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from moldau.records.encode import encode_key, encode_value
 from moldau.records.families import FAMILIES
-from moldau.records.schema import Field
+from moldau.records.wire_schema import Field
 
 _RANGES = {
     "int8": (-(2**7), 2**7 - 1),

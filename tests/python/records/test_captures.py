@@ -15,7 +15,7 @@ from row_decoder import decode_row
 
 from moldau.records.families import FAMILIES, family_of
 from moldau.records.flat import FLAT, remote_log_records
-from moldau.records.schema import Field, default_of
+from moldau.records.wire_schema import Field, default_of
 
 CAPTURES = FIXTURES / "captures"
 DECODED = sorted(CAPTURES.rglob("*.decoded.jsonl"))

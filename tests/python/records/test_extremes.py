@@ -14,7 +14,7 @@ from extremes import group_extremes, other_extremes, tier_extremes
 from spark_support import rows
 
 from moldau.cli import run
-from moldau.cli.sessions import Held
+from moldau.cli.held import Held
 from moldau.sessions.session import Session
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import marts, tables

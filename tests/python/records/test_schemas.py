@@ -15,7 +15,7 @@ import pytest
 from records_support import FIXTURES
 
 from moldau.records import definitions
-from moldau.records.schema import MAX_VERSION, Field, Message, Versions
+from moldau.records.wire_schema import MAX_VERSION, Field, Message, Versions
 
 SCHEMAS = FIXTURES / "kafka-schemas-4.4.0"
 # Jar: the folder of its schema files, a prefix of their names, and what the table makes of them.

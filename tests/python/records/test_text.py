@@ -7,7 +7,7 @@ from records_support import binary
 from row_decoder import java_string
 
 from moldau.records.flat import group_records
-from moldau.records.text import java_utf8
+from moldau.records.printed_records import java_utf8
 
 BAD = "\ufffd"
 CASES = {

@@ -11,7 +11,7 @@ import pytest
 from log_support import Log
 from spark_support import dicts, fold_records, rows, with_clusters
 
-from moldau.reading.publish import PUBLISHED
+from moldau.reading.tables.publish import PUBLISHED
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run, read_notes
 from moldau.sessions.run import Run

@@ -12,7 +12,7 @@ import pytest
 from data_tests import failing
 from marts_alike import bring_odd_snapshots, differences
 
-from moldau.reading.query import table_rows
+from moldau.reading.tables.query import table_rows
 from moldau.sessions.session import Session
 
 pytestmark = [pytest.mark.spark, pytest.mark.last(2)]

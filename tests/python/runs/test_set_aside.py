@@ -18,7 +18,7 @@ from moldau.errors import MoldauError
 from moldau.loading.again import drop, retry
 from moldau.loading.journal import load
 from moldau.loading.stage import MARKER, Staged
-from moldau.reading.status import read_status
+from moldau.reading.health.status import read_status
 from moldau.runs.decide import decide
 from moldau.runs.idle import read_notes
 from moldau.runs.opening import finish_interrupted_work

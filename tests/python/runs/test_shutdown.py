@@ -17,8 +17,8 @@ from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide, finish_interrupted_runs
-from moldau.sessions.rows import append_rows
 from moldau.sessions.run import SKIPPED, Run, next_run_id
+from moldau.sessions.run_rows import append_rows
 from moldau.sessions.session import Session
 from moldau.sessions.shutdown import ShutdownRequested, Signals, stops_when
 

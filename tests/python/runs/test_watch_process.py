@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from moldau.engine.spark import BRIEF_OPTIONS
-from moldau.reading.query import Tables
-from moldau.reading.status import lock_holder
+from moldau.reading.health.status import lock_holder
+from moldau.reading.tables.query import Tables
 from moldau.warehouse.create import is_initialised
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import IDLE

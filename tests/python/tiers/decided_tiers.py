@@ -12,7 +12,7 @@ from random_partitions import FOLLOWERS, LEADER
 from spark_support import rows, with_clusters
 from tier_support import Tiered, fold_tiers
 
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 

@@ -23,9 +23,9 @@ from small_partitions import NOW_MS, OPEN, copied, partition
 from spark_support import fold, parquet_of, rows, with_clusters
 from tier_support import Tiered, fold_tiers, tiered, topic_configs
 
-from moldau.reading.doctor import examine
-from moldau.reading.explain_tier import COLUMNS, explain_tier_subject, tier_rows
-from moldau.reading.explain_tier_words import tier_in_words
+from moldau.reading.explain.tiers import COLUMNS, explain_tier_subject, tier_rows
+from moldau.reading.explain.tiers_words import tier_in_words
+from moldau.reading.health.doctor import examine
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 

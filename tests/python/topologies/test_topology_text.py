@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moldau.topologies.as_text import as_dot, as_mermaid, as_text
 from moldau.topologies.description import (
     GlobalStore,
     Node,
@@ -9,7 +10,6 @@ from moldau.topologies.description import (
     TopologyDescription,
 )
 from moldau.topologies.findings import findings
-from moldau.topologies.text import as_dot, as_mermaid, as_text
 
 SOURCE = Node("source", "source", ("processor",), topics=("input",))
 PROCESSOR = Node("processor", "processor", ("output",), stores=("store",))

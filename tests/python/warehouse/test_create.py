@@ -16,8 +16,8 @@ import moldau
 from moldau.engine.dbt import dbt
 from moldau.engine.spark import start
 from moldau.errors import MoldauError
-from moldau.sessions.rows import append_row
 from moldau.sessions.run import Run, row_of
+from moldau.sessions.run_rows import append_row
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.create import create

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from moldau.sessions.rows import append_row
 from moldau.sessions.run import Run, row_of
+from moldau.sessions.run_rows import append_row
 from moldau.warehouse import files
 from moldau.warehouse.append import append
 from moldau.warehouse.create import create

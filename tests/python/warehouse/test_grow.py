@@ -16,11 +16,11 @@ from growing_support import unpack, with_contracts
 import moldau
 from moldau.cli import run
 from moldau.errors import MoldauError
-from moldau.reading.doctor import examine
-from moldau.reading.query import Tables
+from moldau.reading.health.doctor import examine
+from moldau.reading.tables.query import Tables
 from moldau.runs.idle import idle_run
-from moldau.sessions.rows import append_row
 from moldau.sessions.run import Run, row_of
+from moldau.sessions.run_rows import append_row
 from moldau.settings import load_settings
 from moldau.warehouse import create as creating
 from moldau.warehouse.append import append

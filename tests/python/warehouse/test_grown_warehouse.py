@@ -10,7 +10,7 @@ from growing_support import unpack
 from shell_support import Shell
 
 from moldau.project import SAMPLES
-from moldau.reading.query import Tables
+from moldau.reading.tables.query import Tables
 from moldau.warehouse.create import check
 
 pytestmark = pytest.mark.processes

@@ -1,0 +1,44 @@
+"""Why decisions about a group are what they are, as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moldau.reading.explain.groups import TABLE_OF, Explanation, reason_texts
+from moldau.reading.explain.groups_words import blocked_by, next_change_at_ms
+
+COLUMNS = (
+    "cluster_id",
+    "subject",
+    "decision",
+    "reason_code",
+    "reason_text",
+    "blocked_by",
+    "next_change_at_ms",
+    "decided_at_ms",
+    "ruleset",
+    "run_id",
+)
+
+
+def rows_of(explanation: Explanation) -> list[tuple[Any, ...]]:
+    """COLUMNS of each decision that was asked about."""
+    rows = []
+    for decided in explanation.decided:
+        row = decided.decision or {}
+        table = TABLE_OF[decided.kind].split(".")[1]
+        rows.append(
+            (
+                explanation.group["cluster_id"],
+                decided.subject,
+                row.get("decision"),
+                row.get("reason_code"),
+                reason_texts().get((table, row.get("reason_code", ""))),
+                blocked_by(explanation, decided),
+                next_change_at_ms(decided),
+                row.get("decided_at_ms"),
+                row.get("ruleset"),
+                row.get("run_id"),
+            )
+        )
+    return rows

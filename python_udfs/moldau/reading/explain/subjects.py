@@ -1,0 +1,101 @@
+"""Resolve what a person asks about: a subject of marts.decisions, or a group with all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moldau.domains import domains
+from moldau.domains.domain import Explained
+from moldau.errors import MoldauError
+from moldau.reading.tables.query import Tables
+
+_OFFSET_SUBJECT = "'offset ' || group_id || ' ' || topic_name || '-' || partition_index"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is asked about. `kinds`: cleanup, sweep, offset; with one offset, its key too."""
+
+    cluster_id: str
+    group_id: str
+    kinds: tuple[str, ...]
+    topic_name: str | None = None
+    partition_index: int | None = None
+
+
+def explained(
+    warehouse: Path, text: str, cluster: str | None, at_ms: int | None = None
+) -> Explained:
+    """What the domain that knows it says of `text`; MoldauError if none does."""
+    known = [domain.subjects for domain in domains() if domain.subjects]
+    for one in sorted(known, key=lambda one: one.take_any_text):
+        if found := one.explain(warehouse, text, cluster, at_ms):
+            return found
+    raise MoldauError(nothing_known(text))
+
+
+def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
+    """What `text` names; a subject wins over a group that happens to be called like one.
+
+    MoldauError if nothing has that name, or several clusters have it and none was chosen.
+    """
+    for kind in ("cleanup", "sweep"):
+        group_id = text.removeprefix(f"{kind} ")
+        if group_id != text and (found := _clusters_of(tables, group_id)):
+            return Subject(one_cluster(found, text, cluster), group_id, (kind,))
+    if text.startswith("offset "):
+        offsets = tables.rows("state.group_offsets", f"where {_OFFSET_SUBJECT} = ?", [text])
+        if offsets:
+            return _offset(offsets, text, cluster)
+    if found := _clusters_of(tables, text):
+        return Subject(one_cluster(found, text, cluster), text, ("cleanup", "sweep", "offset"))
+    raise MoldauError(_nothing(tables, text))
+
+
+def _clusters_of(tables: Tables, group_id: str) -> list[str]:
+    groups = tables.rows("state.groups", "where group_id = ? order by cluster_id", [group_id])
+    return [row["cluster_id"] for row in groups]
+
+
+def one_cluster(clusters: list[str], text: str, wanted: str | None) -> str:
+    """The one of the clusters, which all have `text`, that is meant; MoldauError if it is open."""
+    listed = ", ".join(clusters)
+    if wanted is not None:
+        if wanted not in clusters:
+            raise MoldauError(f"{text!r} is not in cluster {wanted!r}, but in {listed}")
+        return wanted
+    if len(clusters) > 1:
+        raise MoldauError(f"{text!r} is in several clusters: choose one with --cluster ({listed})")
+    return clusters[0]
+
+
+def _offset(offsets: list[dict[str, Any]], text: str, cluster: str | None) -> Subject:
+    chosen = one_cluster(sorted({row["cluster_id"] for row in offsets}), text, cluster)
+    row = next(row for row in offsets if row["cluster_id"] == chosen)
+    key = (row["topic_name"], row["partition_index"])
+    return Subject(chosen, row["group_id"], ("offset",), *key)
+
+
+def _nothing(tables: Tables, text: str) -> str:
+    words = text.split(" ", 1)
+    name = words[1] if words[0] in ("cleanup", "sweep", "offset") and len(words) > 1 else text
+    close = tables.rows(
+        "state.groups",
+        "where jaro_winkler_similarity(group_id, ?) > 0.85 "
+        "order by jaro_winkler_similarity(group_id, ?) desc, group_id limit 3",
+        [name, name],
+    )
+    return nothing_known(text, dict.fromkeys(row["group_id"] for row in close))
+
+
+def nothing_known(text: str, close: Iterable[str] = ()) -> str:
+    """What is said of a text that names nothing; `close`: names that it may have meant."""
+    forms = [f"`{form}`" for one in domains() if one.subjects for form in one.subjects.forms]
+    hint = ", ".join(repr(name[:100]) for name in close)
+    return (
+        f"nothing is known about {text[:200]!r}: give a group id, {', '.join(forms[:-1])} "
+        f"or {forms[-1]}" + (f"; did you mean {hint}?" if hint else "")
+    )

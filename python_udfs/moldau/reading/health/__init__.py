@@ -1,0 +1,1 @@
+"""Whether a warehouse is in order, and what was left behind."""

@@ -1,0 +1,111 @@
+"""Export a table to a file, which is complete or not there at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from moldau.errors import MoldauError
+from moldau.reading.tables.csv_rows import CsvRows
+from moldau.reading.tables.delta_types import literal
+from moldau.reading.tables.query import Rows, run, table_relation, table_rows
+from moldau.reading.tables.values import to_json
+
+
+def export_table(
+    warehouse: Path,
+    name: str,
+    target: Path,
+    where: str | None = None,
+    at_ms: int | None = None,
+    is_safe: bool = False,
+) -> int:
+    """Write a table's rows (those for which `where` holds) to `target`; returns their number.
+
+    The ending says how: .csv, .json, .jsonl, .parquet. The file appears when it is complete,
+    and replaces one that was there. `at_ms`: the clock of a mart; None = now. `is_safe`: a
+    .csv for a spreadsheet. MoldauError for another ending or a folder that is missing.
+    """
+    ending = target.suffix.lower()
+    if ending not in (".parquet", *_WRITERS):
+        raise MoldauError(f"{target} must end in .csv, .json, .jsonl or .parquet")
+    if is_safe and ending != ".csv":
+        raise MoldauError(f"--safe-csv is CSV, and {target} does not end in .csv")
+    if ending == ".parquet":
+        _require_unicode(target)
+    if not target.parent.is_dir():
+        raise MoldauError(f"the folder {target.parent} does not exist")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        if ending == ".parquet":
+            count = _to_parquet(warehouse, name, unfinished, where, at_ms)
+        else:
+            write = _to_safe_csv if is_safe else _WRITERS[ending]
+            count = write(table_rows(warehouse, name, where, at_ms=at_ms), unfinished)
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+    return count
+
+
+def _require_unicode(target: Path) -> None:
+    try:
+        str(target).encode()
+    except UnicodeEncodeError:  # words on a command line may be any bytes
+        raise MoldauError(f"{target}: DuckDB writes to names in UTF-8 only") from None
+
+
+def _to_parquet(
+    warehouse: Path, name: str, path: Path, where: str | None, at_ms: int | None
+) -> int:
+    connection, sql = table_relation(warehouse, name, where, path, at_ms)
+    file = literal(os.path.abspath(path))
+    # the file is unfinished as it is: DuckDB needs no other one beside it
+    written = run(connection, f"copy ({sql}) to {file} (format parquet, use_tmp_file false)")
+    return sum(row[0] for row in written.rows)
+
+
+def _to_csv(rows: Rows, path: Path, is_safe: bool = False) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = CsvRows(file, is_safe)
+        lines.add(rows.columns)
+        for count, row in enumerate(rows.rows, start=1):  # noqa: B007
+            lines.add(row)
+    return count
+
+
+def _to_safe_csv(rows: Rows, path: Path) -> int:
+    return _to_csv(rows, path, is_safe=True)
+
+
+def _to_json(rows: Rows, path: Path) -> int:
+    return _write_objects(rows, path, "[\n", ",\n", "\n]\n", "[]\n")
+
+
+def _to_jsonl(rows: Rows, path: Path) -> int:
+    return _write_objects(rows, path, "", "\n", "\n", "")
+
+
+def _write_objects(
+    rows: Rows, path: Path, before: str, between: str, after: str, nothing: str
+) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for count, row in enumerate(rows.rows, start=1):
+            file.write(before if count == 1 else between)
+            file.write(to_json(dict(zip(rows.columns, row, strict=True)), file))
+        file.write(after if count else nothing)
+    return count
+
+
+_WRITERS: dict[str, Callable[[Rows, Path], int]] = {
+    ".csv": _to_csv,
+    ".json": _to_json,
+    ".jsonl": _to_jsonl,
+}
