@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from moldau.reading.query import query
+from moldau.reading.tables.query import query
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
 
