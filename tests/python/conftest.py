@@ -112,7 +112,7 @@ def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
     """File -> group, by marks and fixtures: a new file of tests is told of nowhere else."""
     found: dict[str, str] = {}
     for item in items:
-        file = item.location[0]
+        file = item.nodeid.split("::")[0]
         if item.get_closest_marker("processes"):
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
@@ -154,7 +154,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     groups = groups_of(items)
 
     def place(item: pytest.Item) -> tuple[int, int]:
-        group = groups[item.location[0]]
+        group = groups[item.nodeid.split("::")[0]]
         last = item.get_closest_marker("last")
         return [*GROUPS, group].index(group), 0 if last is None else (*last.args, 1)[0]
 
