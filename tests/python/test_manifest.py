@@ -290,7 +290,10 @@ def test_stages_are_told_by_tags(dbt_project: Project, models: list[Model]) -> N
             assert tag.startswith("call_") == (model.kind == "call"), model.name
             assert tag.startswith("decide_") or model.kind != "decision", model.name
             used.setdefault(tag, set()).add(model.name)
+    assert not any("fold_" in name for name in dbt_project.manifest.selectors), "nothing is loaded"
     for tag, names in used.items():
+        if tag.startswith("fold_"):
+            continue
         expected = names if tag.startswith(("call_", "apply_")) else names | {"record_settings"}
         assert dbt_project.selected(tag) == expected
     assert set(used) >= {f"decide_{kind}" for kind in kinds()}
@@ -301,6 +304,12 @@ def test_a_kind_of_run_dies_after_models_that_it_applies(dbt_project: Project) -
         assert not kind.dies_after or set(kind.dies_after) <= dbt_project.selected(
             f"apply_{kind.name}"
         )
+
+
+def test_the_command_line_exposes_every_mart(dbt_project: Project, models: list[Model]) -> None:
+    [exposure] = dbt_project.manifest.exposures.values()
+    marts = {f"model.moldau.{m.name}" for m in models if m.node.schema == "marts"}
+    assert set(exposure.depends_on.nodes) == marts
 
 
 def test_property_files_stand_beside_their_models() -> None:
