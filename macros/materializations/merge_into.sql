@@ -144,38 +144,3 @@ left anti join known using ({{ keys }})
 
 where {{ config.get('insert_when', 'true') }}
 {% endmacro %}
-
-{# A merge into an empty table is an insert where nobody else writes: no join. #}
-{% macro insert_sql(into, source_sql, write) %}
-insert {{ 'overwrite' if write == 'replace' else 'into' }} {{ into }} by name
-select * {% if 's.is_gone' in config.get('delete_when', '') ~ config.get('insert_when', '') %}except (is_gone) {% endif %}from (
-{{ source_sql }}
-) as s
-{%- if config.get('insert_when') is not none %}
-where {{ config.get('insert_when') }}
-{%- endif %}
-{% endmacro %}
-
-{% macro merge_sql(into, source_sql, is_matched_only=false, span=none) %}
-    {%- set update_set = config.get('update_set', '*') -%}
-    {%- set matched_condition = config.get('matched_condition') -%}
-    {%- set insert_when = config.get('insert_when', 'true') -%}
-merge into {{ into }} as t
-using (
-{{ source_sql }}
-) as s
-on {% if span %}t.{{ span }} and {% endif %}
-{%- for key in config.require('unique_key') %}t.{{ key }} = s.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
-{%- if config.get('delete_when') %}
-when matched and ({{ config.get('delete_when') }}) then delete
-{%- endif %}
-{%- if update_set %}
-when matched{% if matched_condition is not none %} and ({{ matched_condition }}){% endif %} then update set
-    {%- if update_set == '*' %} *{% else %}
-    {% for column, expression in update_set.items() %}{{ column }} = {{ expression }}{{ ', ' if not loop.last }}{% endfor %}
-    {%- endif %}
-{%- endif %}
-{%- if insert_when and not is_matched_only %}
-when not matched and ({{ insert_when }}) then insert *
-{%- endif %}
-{% endmacro %}

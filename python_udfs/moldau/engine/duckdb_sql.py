@@ -44,7 +44,7 @@ def to_duckdb(spark_sql: str) -> str:
 
     try:
         tree = sqlglot.parse_one(re.sub(r"/\*\+.*?\*/", "", spark_sql), read="spark")  # no hints
-        return str(_translated(tree).sql("duckdb"))
+        return str(translated(tree).sql("duckdb"))
     except SqlglotError as error:
         raise ValueError(str(error)) from None
 
@@ -68,25 +68,10 @@ def calls_in_duckdb(spark_sql: str) -> str | None:
     tree = sqlglot.parse_one(with_answers(spark_sql), read="spark")
     calls = sqlglot.select("*").from_(found[1])
     calls.set("with_", tree.args["with_"])
-    return str(_translated(calls).sql("duckdb"))
+    return str(translated(calls).sql("duckdb"))
 
 
-_CONDITIONS = ("delete_when", "matched_condition", "insert_when", "works_when")
-
-
-def writing_in_duckdb(writing: dict[str, Any]) -> dict[str, Any]:
-    """How a model writes, its conditions and expressions translated."""
-
-    def expression(sql: Any) -> Any:
-        return to_duckdb(f"select {sql}").removeprefix("SELECT ") if sql is not False else False
-
-    found = {k: expression(v) if k in _CONDITIONS else v for k, v in writing.items()}
-    if isinstance(updated := writing.get("update_set"), dict):
-        found["update_set"] = {column: expression(sql) for column, sql in updated.items()}
-    return found
-
-
-def _translated(tree: Any) -> Any:
+def translated(tree: Any) -> Any:
     """Children first: what a translation puts elsewhere is translated already."""
     for node in reversed(list(tree.walk())):
         translate = _BY_KIND.get(node.key)

@@ -22,10 +22,8 @@ from moldau.project import ROOT
 HELPERS = ("view", "run_list")  # materializations that hold no state
 # how `merge_into` writes: macros/materializations/merge_into.sql. What is not here says where the
 # rows go, or changes no row: `pruned_by`; in a run of moldau's own one is open, always
-_WRITING = (
-    "write", "unique_key", "delete_when", "matched_condition", "update_set", "insert_when",
-    "works_on", "works_when", "skips_no_rows", "in_slices_of",
-)  # fmt: skip
+# what is asked of a model before it writes, and how; the rest is in what it writes
+_WRITING = ("write", "unique_key", "works_on", "works_when", "skips_no_rows", "in_slices_of")
 # what compiles the project, and translates it
 _COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "sqlglot")
 
@@ -34,7 +32,9 @@ _COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "
 class Node:
     """A model, seed or source. `relation`: schema.name that its readers name.
 
-    `table`: where the rows of a model go; `writing`: how. `duckdb_sql`: its query on DuckDB.
+    `table`: where the rows of a model go; `writing`: how; `written`: the statement, in which SOURCE
+    stands for its query, and `outcome_sql` what that comes to in DuckDB (`moldau.engine.written`).
+    `duckdb_sql`: its query on DuckDB.
     `calls_sql`: of a model that calls plugins, the calls; the answers it reads from ANSWERS.
     """
 
@@ -46,6 +46,8 @@ class Node:
     tags: tuple[str, ...] = ()
     meta: dict[str, Any] = field(default_factory=dict, hash=False)
     writing: dict[str, Any] = field(default_factory=dict, hash=False)
+    written: str = ""
+    outcome_sql: str = ""
     parents: tuple[str, ...] = ()
     sql: str = ""
     duckdb_sql: str | None = None
@@ -157,16 +159,13 @@ def _digest() -> str:
 
 def _compile() -> list[Node]:
     from moldau.engine.dbt import compiled_project
-    from moldau.engine.duckdb_sql import (
-        calls_in_duckdb,
-        to_duckdb,
-        with_answers,
-        writing_in_duckdb,
-    )
+    from moldau.engine.duckdb_sql import calls_in_duckdb, to_duckdb, with_answers
+    from moldau.engine.written import outcome_sql, statement_sql
 
     with tempfile.TemporaryDirectory() as work:
         compiled = compiled_project(Path(work))
     nodes: dict[str, Node] = {}
+    columns = {_relation(one): list(one.columns) for one in compiled.values() if one.columns}
 
     def add(key: str) -> None:
         if key in nodes or key not in compiled:
@@ -177,18 +176,25 @@ def _compile() -> list[Node]:
         for parent in parents:
             add(parent)
         config = one.config
-        relation = f"{one.schema}.{one.alias if is_model else one.name}"
+        relation = _relation(one)
         writes = is_model and config.materialized == "merge_into"
-        writing = {name: config.get(name) for name in _WRITING} if writes else {}
+        table = (is_model and config.get("into")) or relation
+        writing, written = {}, ""
+        if writes:
+            options = config.to_dict(omit_none=True)
+            writing = {name: options[name] for name in _WRITING if name in options}
+            written = statement_sql(table, options)
         nodes[key] = Node(
             key,
             one.name,
             relation,
-            table=(is_model and config.get("into")) or relation,
+            table=table,
             materialized=config.materialized if is_model else "",
             tags=tuple(one.tags),
             meta=dict(config.meta),
-            writing=writing_in_duckdb({k: v for k, v in writing.items() if v is not None}),
+            writing=writing,
+            written=written,
+            outcome_sql=outcome_sql(written, columns[table]) if written else "",
             parents=tuple(parents),
             sql=one.compiled_code if is_model else "",
             duckdb_sql=to_duckdb(with_answers(one.compiled_code)) if is_model else None,
@@ -198,3 +204,8 @@ def _compile() -> list[Node]:
     for key in sorted(compiled):
         add(key)
     return list(nodes.values())
+
+
+def _relation(one: Any) -> str:
+    """schema.name of a node of dbt's."""
+    return f"{one.schema}.{one.alias if one.resource_type == 'model' else one.name}"

@@ -1,8 +1,9 @@
 """Make models with DuckDB: the SQL that dbt compiled, on small tables.
 
 Planning is all that small tables cost Spark, so here a run takes a tenth of the time and no JVM.
-What is written is what `merge_into` writes (macros/materializations): Delta's library makes the
-commits. The lock keeps other commands out; who writes without it is noticed by the table's version.
+What is written is what the statement of `merge_into` comes to (`moldau.engine.written`): Delta's
+library makes the commits. The lock keeps other commands out; who writes without it is noticed by
+the table's version.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from moldau.engine.duckdb_sql import ANSWERS, MACROS, to_duckdb
 from moldau.engine.graph import Node, helpers_under, models, tables_of
 from moldau.engine.literals import rows_sql
 from moldau.engine.processes import Mapped, in_processes
+from moldau.engine.written import SOURCE
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.udtf import RETURNS
 from moldau.plugins.worker import Worker
-from moldau.reading.tables.delta_types import identifier, in_one_line
+from moldau.reading.tables.delta_types import in_one_line
 from moldau.reading.tables.duckdb_views import create_view, open_duckdb
 from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.contracts import run_views, tables
@@ -178,7 +180,7 @@ class DuckDBModels:
             self._refresh(reads)
             key, version = node.writing["unique_key"], self._commits[node.table][0]
             try:
-                with self._batches(_outcome_sql(node, _columns(node))) as rows:
+                with self._batches(_outcome(node)) as rows:
                     written = merge(self._warehouse, node.table, key, rows, version)
             except ChangedMeanwhileError:
                 continue
@@ -188,10 +190,7 @@ class DuckDBModels:
 
     def _append(self, node: Node, is_instead: bool = False) -> None:
         self._refresh(tables_of([node.name]))
-        names = ", ".join(f"s.{identifier(name)}" for name in _columns(node))
-        condition = node.writing.get("insert_when", "true")
-        sql = f"select {names} from ({node.duckdb_sql}) as s where {condition}"
-        with self._batches(sql) as batches:
+        with self._batches(_outcome(node)) as batches:
             rows = with_rows(batches)
             if rows is None and not is_instead:
                 return
@@ -254,52 +253,11 @@ class DuckDBModels:
             raise DbtError(f"{node.name}: {in_one_line(error)}") from error
 
 
-def _columns(node: Node) -> list[str]:
-    return [column.name for column in tables()[node.table].columns]
+def _outcome(node: Node) -> str:
+    """The rows that the model writes."""
+    assert node.duckdb_sql is not None
+    return node.outcome_sql.replace(SOURCE, node.duckdb_sql)
 
 
 def _crc32(text: str) -> int:
     return zlib.crc32(text.encode())
-
-
-def _outcome_sql(node: Node, columns: Sequence[str]) -> str:
-    """What a merge makes of each row of its target that it changes, and of each new one.
-
-    The columns of the target, and `_action`: insert, update or delete. State is in order: a first
-    write puts the rows into files as they come, and later ones leave them there. What is decided
-    comes in the order of the state that it is decided on, nearly.
-    """
-    how = node.writing
-    key = how["unique_key"]
-    updated = how.get("update_set", "*")
-    inserts = how.get("insert_when", "true")
-    deletes = how.get("delete_when", "false")
-    if unknown := sorted(set(updated) - set(columns)) if isinstance(updated, dict) else []:
-        raise DbtError(f"{node.name}: update_set: {node.table} has no column {', '.join(unknown)}")
-    updates = how.get("matched_condition", "true") if updated else "false"
-    is_new = f"t.{identifier(key[0])} is null"
-
-    def value(column: str) -> str:
-        new = f"s.{identifier(column)}"
-        if updated == "*":
-            return new
-        old = f"t.{identifier(column)}"
-        after = updated.get(column, old) if updated else old
-        return after if inserts is False else f"case when {is_new} then {new} else {after} end"
-
-    values = ", ".join(f"{value(column)} as {identifier(column)}" for column in columns)
-    in_order = ", ".join(f"s.{identifier(name)}" for name in key)
-    joined = " and ".join(f"t.{identifier(name)} = s.{identifier(name)}" for name in key)
-    return f"""
-        select
-            case when {is_new} then 'insert' when {deletes} then 'delete' else 'update' end
-                as _action,
-            {values}
-        from ({node.duckdb_sql}) as s
-        {"inner" if inserts is False else "left"} join {node.table} as t on {joined}
-        where case
-            when {is_new} then {"false" if inserts is False else inserts}
-            else coalesce({deletes}, false) or coalesce({updates}, false)
-        end
-        {f"order by {in_order}" if node.table.startswith("state.") else ""}
-    """

@@ -16,8 +16,9 @@ import pytest
 from spark_support import change, rows, spark_of
 
 from moldau.engine.dbt import DbtError
-from moldau.engine.duckdb_sql import to_duckdb, writing_in_duckdb
+from moldau.engine.duckdb_sql import to_duckdb
 from moldau.engine.graph import Node, helpers_under, models, tables_of
+from moldau.engine.written import Config, outcome_sql, rendered, statement_sql
 from moldau.project import ROOT
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
@@ -74,13 +75,13 @@ def source(cluster: str) -> str:
     """
 
 
-class Config(dict[str, Any]):
-    def require(self, name: str) -> Any:
-        return self[name]
-
-
 def macros(options: Mapping[str, Any]) -> Any:
     """The macros that render what is written, as a model with these options has them."""
+    return rendered({"unique_key": KEY, **options})
+
+
+def in_parts(options: Mapping[str, Any]) -> Any:
+    """Those of the way that a big table is merged."""
     text = (ROOT / "macros" / "materializations" / "merge_into.sql").read_text()
     text = re.sub(r"{% materialization .*?{% endmaterialization %}", "", text, flags=re.DOTALL)
     environment = jinja2.Environment(extensions=["jinja2.ext.do"])
@@ -90,21 +91,21 @@ def macros(options: Mapping[str, Any]) -> Any:
 
 def by_spark(session: Session, cluster: str, options: Options, span: str | None = None) -> None:
     """`span`: as in a big table, whose new rows are taken out first."""
-    spark, rendered = spark_of(session, TABLE), macros(options)
+    spark, written = spark_of(session, TABLE), macros(options)
     if options.get("write", "merge") != "merge":
         # of a model that does not speak of it `is_gone` is no column
         brought = source(cluster)
         if "s.is_gone" not in f"{options.get('insert_when')} {options.get('delete_when')}":
             brought = f"select * except (is_gone) from ({brought})"
-        spark.sql(rendered.insert_sql(TABLE, brought, options["write"]))
+        spark.sql(written.insert_sql(TABLE, brought, options["write"]))
     elif span is None:
-        spark.sql(rendered.merge_sql(TABLE, source(cluster)))
+        spark.sql(written.merge_sql(TABLE, source(cluster)))
     else:
         spark.sql(source(cluster)).createOrReplaceTempView("option_changes")
-        new = rendered.new_rows_sql(TABLE, "option_changes", span)
+        new = in_parts(options).new_rows_sql(TABLE, "option_changes", span)
         inserted = spark.sql(new).drop("is_gone").collect()
         spark.sql(
-            rendered.merge_sql(
+            written.merge_sql(
                 TABLE, "select * from option_changes", is_matched_only=True, span=span
             )
         )
@@ -113,8 +114,13 @@ def by_spark(session: Session, cluster: str, options: Options, span: str | None 
 
 
 def node_of(name: str, sql: str, options: Options) -> Node:
-    writing = writing_in_duckdb({"unique_key": KEY, **options})
-    return dataclasses.replace(models()[name], duckdb_sql=to_duckdb(sql), writing=writing)
+    node, options = models()[name], {"unique_key": KEY, **options}
+    outcome = outcome_sql(
+        statement_sql(node.table, options), [column.name for column in tables()[node.table].columns]
+    )
+    return dataclasses.replace(
+        node, duckdb_sql=to_duckdb(sql), writing=options, outcome_sql=outcome
+    )
 
 
 def by_duckdb(session: Session, cluster: str, options: Options) -> None:
@@ -223,7 +229,7 @@ def test_slices_come_before_the_way_to_write(
 )
 def test_what_cannot_be_meant_is_refused(session: Session, options: Options, told: str) -> None:
     """By Spark as well: dbt refuses the first, Spark itself the second."""
-    with pytest.raises(DbtError, match=f"{MODEL}: {told}"):
+    with pytest.raises((DbtError, ValueError), match=told):
         by_duckdb(session, "option refused", options)
     assert found(session, "option refused") == []
 
@@ -234,7 +240,8 @@ def test_every_option_is_known_to_the_embedded_engine() -> None:
 
     text = (ROOT / "macros" / "materializations" / "merge_into.sql").read_text()
     asked = set(re.findall(r"config\.(?:get|require)\('(\w+)'", text))
-    assert asked - set(_WRITING) == {"into", "write_needs_open_run", "pruned_by"}
+    # what is inserted stands in the statement
+    assert asked - set(_WRITING) == {"into", "write_needs_open_run", "pruned_by", "insert_when"}
 
 
 def test_a_model_selects_what_its_table_has(session: Session) -> None:
@@ -242,13 +249,13 @@ def test_a_model_selects_what_its_table_has(session: Session) -> None:
     duckdb = session.engines.duckdb
     duckdb.begin({})
     writers = [one for one in models().values() if one.materialized == "merge_into"]
-    inserts = [one for one in writers if one.writing.get("insert_when") is not False]
+    inserts = [one for one in writers if "insert" in one.written]
     duckdb.make_views(sorted(helpers_under([one.name for one in inserts])))
     duckdb._give([])  # what plugins answered
     duckdb._refresh(tables_of([one.name for one in inserts]))
     for one in inserts:
         selected = set(duckdb._connection.sql(one.duckdb_sql).columns)
-        if "s.is_gone" in f"{one.writing.get('insert_when')} {one.writing.get('delete_when')}":
+        if "s.is_gone" in one.written:
             selected.remove("is_gone")
         assert selected == {column.name for column in tables()[one.table].columns}, one.name
     assert len(inserts) > 40
