@@ -114,33 +114,3 @@
     {%- endif -%}
     {{ return(none) }}
 {% endmacro %}
-
-{% macro new_rows_sql(into, changes, span=none) %}
-    {%- set keys = config.require('unique_key') | join(', ') %}
-with
-
-changes as (
-
-    select * from {{ changes }}
-
-),
-
-known as (
-
-    select {{ keys }} from {{ into }} as t
-
-    left semi join (select {{ keys }} from changes) using ({{ keys }})
-
-    {%- if span %}
-
-    where t.{{ span }}
-    {%- endif %}
-
-)
-
-select s.* from changes as s
-
-left anti join known using ({{ keys }})
-
-where {{ config.get('insert_when', 'true') }}
-{% endmacro %}

@@ -35,3 +35,34 @@ when matched{% if matched_condition is not none %} and ({{ matched_condition }})
 when not matched and ({{ insert_when }}) then insert *
 {%- endif %}
 {% endmacro %}
+
+{# Of changes that are merged in parts those that are new: what is inserted, apart. #}
+{% macro new_rows_sql(into, changes, span=none) %}
+    {%- set keys = config.require('unique_key') | join(', ') %}
+with
+
+changes as (
+
+    select * from {{ changes }}
+
+),
+
+known as (
+
+    select {{ keys }} from {{ into }} as t
+
+    left semi join (select {{ keys }} from changes) using ({{ keys }})
+
+    {%- if span %}
+
+    where t.{{ span }}
+    {%- endif %}
+
+)
+
+select s.* from changes as s
+
+left anti join known using ({{ keys }})
+
+where {{ config.get('insert_when', 'true') }}
+{% endmacro %}

@@ -108,11 +108,16 @@ def group_of(module: pytest.Item | pytest.Collector) -> str:
     return SPARK if module.get_closest_marker("spark") else module.path.parent.name
 
 
+def _file(nodeid: str) -> str:
+    """The file that a test is collected in: one that is imported is written in another."""
+    return nodeid.split("::")[0]
+
+
 def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
     """File -> group, by marks and fixtures: a new file of tests is told of nowhere else."""
     found: dict[str, str] = {}
     for item in items:
-        file = item.nodeid.split("::")[0]
+        file = _file(item.nodeid)
         if item.get_closest_marker("processes"):
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
@@ -141,7 +146,7 @@ class LongGroups(LoadScopeScheduling):
         return json.loads(told[0])  # type: ignore[no-any-return]
 
     def _split_scope(self, nodeid: str) -> str:
-        return self._groups[nodeid.split("::")[0]]
+        return self._groups[_file(nodeid)]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongGroups:
@@ -154,7 +159,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     groups = groups_of(items)
 
     def place(item: pytest.Item) -> tuple[int, int]:
-        group = groups[item.nodeid.split("::")[0]]
+        group = groups[_file(item.nodeid)]
         last = item.get_closest_marker("last")
         return [*GROUPS, group].index(group), 0 if last is None else (*last.args, 1)[0]
 

@@ -71,6 +71,11 @@ def calls_in_duckdb(spark_sql: str) -> str | None:
     return str(translated(calls).sql("duckdb"))
 
 
+def identifier(name: str) -> str:
+    """A quoted SQL name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def translated(tree: Any) -> Any:
     """Children first: what a translation puts elsewhere is translated already."""
     for node in reversed(list(tree.walk())):

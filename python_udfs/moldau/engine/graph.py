@@ -20,9 +20,8 @@ from typing import Any
 from moldau.project import ROOT
 
 HELPERS = ("view", "run_list")  # materializations that hold no state
-# how `merge_into` writes: macros/materializations/merge_into.sql. What is not here says where the
-# rows go, or changes no row: `pruned_by`; in a run of moldau's own one is open, always
-# what is asked of a model before it writes, and how; the rest is in what it writes
+# what `merge_into` asks of a model before it writes, and how it writes. The other options stand in
+# the statement, or change no row: `pruned_by`; in a run of moldau's own one is open, always
 _WRITING = ("write", "unique_key", "works_on", "works_when", "skips_no_rows", "in_slices_of")
 # what compiles the project, and translates it
 _COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "sqlglot")
@@ -34,8 +33,8 @@ class Node:
 
     `table`: where the rows of a model go; `writing`: how; `written`: the statement, in which SOURCE
     stands for its query, and `outcome_sql` what that comes to in DuckDB (`moldau.engine.written`).
-    `duckdb_sql`: its query on DuckDB.
-    `calls_sql`: of a model that calls plugins, the calls; the answers it reads from ANSWERS.
+    `duckdb_sql`: its query on DuckDB. `calls_sql`: of a model that calls plugins, the calls; the
+    answers it reads from ANSWERS.
     """
 
     key: str

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from moldau.engine.duckdb_sql import translated
+from moldau.engine.duckdb_sql import identifier, translated
 from moldau.project import ROOT
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SOURCE = "select * from source_rows"  # stands for the model's query
 
 
-class Config(dict[str, Any]):
+class _Config(dict[str, Any]):
     """What dbt's macros know as `config`."""
 
     def require(self, name: str) -> Any:
@@ -28,17 +28,16 @@ class Config(dict[str, Any]):
 
 
 @cache
-def _text() -> str:
-    return (ROOT / "macros" / "materializations" / "write_sql.sql").read_text()
+def _template() -> Template:
+    from jinja2 import Environment
+
+    text = (ROOT / "macros" / "materializations" / "write_sql.sql").read_text()
+    return Environment(extensions=["jinja2.ext.do"]).from_string(text)
 
 
 def rendered(options: Mapping[str, Any]) -> Any:
     """The macros that render what is written, as a model with these options has them."""
-    from jinja2 import Environment
-
-    environment = Environment(extensions=["jinja2.ext.do"])
-    template: Template = environment.from_string(_text(), {"config": Config(options)})
-    return template.module
+    return _template().make_module({"config": _Config(options)})
 
 
 def statement_sql(into: str, options: Mapping[str, Any]) -> str:
@@ -63,7 +62,7 @@ def outcome_sql(statement: str, columns: Sequence[str]) -> str:
 
     tree = translated(sqlglot.parse_one(statement, read="spark"))
     if isinstance(tree, exp.Insert):
-        listed = ", ".join(f"s.{_quoted(name)}" for name in columns)
+        listed = ", ".join(f"s.{identifier(name)}" for name in columns)
         where = tree.expression.args.get("where")
         return f"select {listed} from ({SOURCE}) as s {where.sql('duckdb') if where else ''}"
     return _outcome_of_merge(tree, columns)
@@ -75,7 +74,7 @@ def _outcome_of_merge(merge: Any, columns: Sequence[str]) -> str:
     into = exp.table_(merge.this.name, db=merge.this.db).sql("duckdb")
     same = merge.args["on"]
     key = [one.this.name for one in (same.flatten() if isinstance(same, exp.And) else [same])]
-    is_new = f"t.{_quoted(key[0])} is null"
+    is_new = f"t.{identifier(key[0])} is null"
     actions: list[str] = []
     values: dict[bool, dict[str, str]] = {True: {}, False: {}}  # by: is it matched
     for clause in merge.args["whens"].expressions:
@@ -88,13 +87,13 @@ def _outcome_of_merge(merge: Any, columns: Sequence[str]) -> str:
             values[is_matched] = _values(then, columns, into)
 
     def value(name: str) -> str:
-        changed = values[True].get(name, f"t.{_quoted(name)}")
+        changed = values[True].get(name, f"t.{identifier(name)}")
         new = values[False].get(name, changed)
         return new if new == changed else f"case when {is_new} then {new} else {changed} end"
 
-    listed = ", ".join(f"{value(name)} as {_quoted(name)}" for name in columns)
+    listed = ", ".join(f"{value(name)} as {identifier(name)}" for name in columns)
     join = "left" if values[False] else "inner"
-    ordered = f"order by {', '.join(map(_quoted, key))}" if into.startswith("state.") else ""
+    ordered = f"order by {', '.join(map(identifier, key))}" if into.startswith("state.") else ""
     return f"""
         select * from (
             select case {" ".join(actions)} end as _action, {listed}
@@ -113,12 +112,8 @@ def _values(then: Any, columns: Sequence[str], into: str) -> dict[str, str]:
     from sqlglot import exp
 
     if then.find(exp.Star):
-        return {name: f"s.{_quoted(name)}" for name in columns}
+        return {name: f"s.{identifier(name)}" for name in columns}
     found = {one.this.name: one.expression.sql("duckdb") for one in then.expressions}
     if unknown := sorted(found.keys() - set(columns)):
         raise ValueError(f"update_set: {into} has no column {', '.join(unknown)}")
     return found
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

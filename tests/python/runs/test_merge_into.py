@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import jinja2
 import pytest
 from spark_support import change, rows, spark_of
 
 from moldau.engine.dbt import DbtError
 from moldau.engine.duckdb_sql import to_duckdb
 from moldau.engine.graph import Node, helpers_under, models, tables_of
-from moldau.engine.written import Config, outcome_sql, rendered, statement_sql
+from moldau.engine.written import outcome_sql, rendered, statement_sql
 from moldau.project import ROOT
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
@@ -80,15 +79,6 @@ def macros(options: Mapping[str, Any]) -> Any:
     return rendered({"unique_key": KEY, **options})
 
 
-def in_parts(options: Mapping[str, Any]) -> Any:
-    """Those of the way that a big table is merged."""
-    text = (ROOT / "macros" / "materializations" / "merge_into.sql").read_text()
-    text = re.sub(r"{% materialization .*?{% endmaterialization %}", "", text, flags=re.DOTALL)
-    environment = jinja2.Environment(extensions=["jinja2.ext.do"])
-    environment.globals["config"] = Config({"unique_key": KEY, **options})
-    return environment.from_string(text).module
-
-
 def by_spark(session: Session, cluster: str, options: Options, span: str | None = None) -> None:
     """`span`: as in a big table, whose new rows are taken out first."""
     spark, written = spark_of(session, TABLE), macros(options)
@@ -102,7 +92,7 @@ def by_spark(session: Session, cluster: str, options: Options, span: str | None 
         spark.sql(written.merge_sql(TABLE, source(cluster)))
     else:
         spark.sql(source(cluster)).createOrReplaceTempView("option_changes")
-        new = in_parts(options).new_rows_sql(TABLE, "option_changes", span)
+        new = written.new_rows_sql(TABLE, "option_changes", span)
         inserted = spark.sql(new).drop("is_gone").collect()
         spark.sql(
             written.merge_sql(

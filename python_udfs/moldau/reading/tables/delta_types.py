@@ -1,8 +1,10 @@
-"""Delta's column types, names and texts as DuckDB SQL, and DuckDB's errors in one line."""
+"""Delta's column types and texts as DuckDB SQL, and DuckDB's errors in one line."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from moldau.engine.duckdb_sql import identifier
 
 _NAMES = {
     "string": "VARCHAR",
@@ -32,11 +34,6 @@ def duckdb_type(delta: Any) -> str:
         case _:
             fields = (f"{identifier(f['name'])} {duckdb_type(f['type'])}" for f in delta["fields"])
             return f"STRUCT({', '.join(fields)})"
-
-
-def identifier(name: str) -> str:
-    """A quoted SQL name."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from moldau.engine.duckdb_sql import MACROS
+from moldau.engine.duckdb_sql import MACROS, identifier
 from moldau.errors import MoldauError
-from moldau.reading.tables.delta_types import duckdb_type, identifier, literal
+from moldau.reading.tables.delta_types import duckdb_type, literal
 from moldau.reading.tables.names_of import existing_relations, existing_tables
 from moldau.reading.tables.opened import deleted_rows, open_latest
 from moldau.reading.tables.table_status import table_status_sql

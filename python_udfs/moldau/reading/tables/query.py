@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.engine.duckdb_sql import identifier
 from moldau.errors import MoldauError
-from moldau.reading.tables.delta_types import identifier, in_one_line, literal
+from moldau.reading.tables.delta_types import in_one_line, literal
 from moldau.reading.tables.duckdb_views import begin_reading, connect_duckdb
 from moldau.reading.tables.names_of import existing_relations, existing_tables, mentioned, resolve
 from moldau.reading.tables.statements import require_condition, require_query
