@@ -20,8 +20,9 @@ setup: .venv/.ready ## make .venv from the lock file, resolve the jars and compi
 	$(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	$(BIN)/uv pip install --quiet --no-deps -e .
 	$(BIN)/python -m compileall -q python_udfs
-	ln -sfn "$$($(BIN)/python -m moldau.engine.jars)" .jars
+	ln -sfn "$$($(BIN)/python -m moldau.engines.spark.jars)" .jars
 	$(BIN)/python -m moldau.reading.tables.views
+	$(BIN)/python -m moldau.engines.duckdb.translated
 	@touch $@
 
 demo: setup ## the main job on the bundled capture of a real broker

@@ -39,8 +39,8 @@ import pyarrow.parquet
 from deltalake import DeltaTable
 from measure import connect_peer, counted, insert, scratch, timed, versions, written
 
-from moldau.engine.duckdb_sql import MACROS
-from moldau.engine.graph import helpers_under, models
+from moldau.compiled.graph import helpers_under, models
+from moldau.engines.duckdb.translation import MACROS
 from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide

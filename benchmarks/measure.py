@@ -14,8 +14,8 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from pyspark.sql import SparkSession
 
-from moldau.reading.tables.duckdb_views import create_view, open_duckdb
-from moldau.sessions.duckdb_models import DuckDBModels
+from moldau.engines.duckdb.delta_views import create_view, open_duckdb
+from moldau.engines.duckdb.models import DuckDBModels
 from moldau.sessions.session import Session
 from moldau.warehouse.append import append
 from moldau.warehouse.contracts import tables

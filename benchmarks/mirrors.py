@@ -28,7 +28,7 @@ from pathlib import Path
 import polars as pl
 from measure import scratch, timed, versions, write, written
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.records import families
 from moldau.runs.decide import decide

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from measure import add, connect_peer, scratch, timed, versions, written
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.runs.opening import open_session
 from moldau.sessions.closing import close_run
 from moldau.sessions.run import Run, open_run, settings_models

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from measure import add, connect_peer, scratch, timed, versions, written
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.project import ROOT
 from moldau.reading.tables.query import table_rows
 from moldau.records import families

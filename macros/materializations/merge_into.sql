@@ -29,7 +29,7 @@
         {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
         {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
-        {%- set is_big = bytes > 8 * 1024 * 1024 -%}
+        {%- set is_big = bytes > var('small_bytes') -%}
         {%- if bytes == 0 and not config.get('insert_when', true) -%}
             {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
         {%- elif write != 'merge' or (bytes == 0 and is_alone()) -%}

@@ -1,4 +1,4 @@
-{# What a model writes: its only statement. Spark is given this text; `moldau.engine.written` renders it with the same options
+{# What a model writes: its only statement. Spark is given this text; `moldau.compiled.written` renders it with the same options
    and takes it apart for DuckDB, so that these macros ask nothing but `config`. #}
 
 {# Also in place of a merge into an empty table where nobody else writes: no join. #}

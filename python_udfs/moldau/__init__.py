@@ -19,9 +19,9 @@ def connect(warehouse: str | Path = "warehouse") -> SparkSession:
     warehouse a process, until `spark.stop()`. Raises MoldauError when there is no warehouse,
     another one is open, a table is damaged, or Java is missing.
     """
-    from moldau.engine.spark import start
+    from moldau.engines.spark.catalog import register
+    from moldau.engines.spark.session import start
     from moldau.reading.tables.spark_views import make_marts
-    from moldau.warehouse.catalog import register
     from moldau.warehouse.contracts import marts, tables
     from moldau.warehouse.create import check
 

@@ -11,6 +11,7 @@ _CHECKOUT = _PACKAGE.parent.parent
 ROOT = _CHECKOUT if (_CHECKOUT / "dbt_project.yml").is_file() else _PACKAGE / "project"
 SAMPLES = ROOT / "samples"
 SEEDS = ROOT / "seeds"
+PROFILES = ROOT / "profiles"
 
 
 def seeds_digest() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from manifest_support import project
 
-from moldau.engine.graph import graph
+from moldau.compiled.graph import graph
 from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.views import in_force_sql, parameters_sql
 from moldau.runs.opening import open_session

@@ -11,8 +11,7 @@ from typing import Any
 
 from dbt.cli.main import dbtRunner
 
-from moldau.engine.profile import PROFILES
-from moldau.project import ROOT
+from moldau.project import PROFILES, ROOT
 
 ORDER_ONLY = re.compile(r"^-- depends_on:.*$", re.MULTILINE)
 JINJA = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)

@@ -12,10 +12,11 @@ import pyarrow as pa
 from deltalake import write_deltalake
 from pyspark.sql.types import StructType
 
-from moldau.engine.spark import suit_to
+from moldau.engines.spark.answers import rows_of
+from moldau.engines.spark.session import suit_to
 from moldau.project import ROOT
 from moldau.reading.tables.duckdb_views import connect_duckdb
-from moldau.reading.tables.in_spark import ask_spark, rows_of
+from moldau.reading.tables.in_spark import ask_spark
 from moldau.reading.tables.query import table_rows
 from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.values import plain

@@ -24,12 +24,13 @@ from duckdb import read_json
 from pyspark.sql import SparkSession
 from shell_support import end_spark
 
+from moldau.compiled.dbt import dbt
+from moldau.compiled.graph import models, tables_of
 from moldau.domains import topics
-from moldau.engine.dbt import dbt
-from moldau.engine.duckdb_sql import to_duckdb
-from moldau.engine.graph import models, tables_of
-from moldau.engine.literals import literal
-from moldau.engine.spark import start, suit_to
+from moldau.engines.duckdb.models import DuckDBModels
+from moldau.engines.duckdb.translation import to_duckdb
+from moldau.engines.spark.session import start, suit_to
+from moldau.literals import literal
 from moldau.project import ROOT
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.query import query, table_rows
@@ -38,7 +39,6 @@ from moldau.records.flat import group_records
 from moldau.runs.decide import decide
 from moldau.runs.opening import start_session
 from moldau.sessions import faults
-from moldau.sessions.duckdb_models import DuckDBModels
 from moldau.sessions.run import (
     Run,
     next_run_id,

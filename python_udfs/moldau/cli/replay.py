@@ -77,7 +77,7 @@ def metadata(
     """
     if from_ms >= to_ms:
         raise MoldauError("--from must be before --to: the replay would have no time")
-    from moldau.reading.tables.delta_types import literal
+    from moldau.engines.duckdb.delta_types import literal
     from moldau.reading.tables.query import table_rows
     from moldau.replays.clock import Span
     from moldau.runs.replay import Asked, replay_metadata

@@ -51,8 +51,8 @@ def watch(
 
     signals = Signals()
     signals.listen()
-    from moldau.engine.jars import jars_folder
-    from moldau.engine.java import find_java
+    from moldau.engines.spark.jars import jars_folder
+    from moldau.engines.spark.java import find_java
     from moldau.runs.ticks import WarehouseTicks
     from moldau.runs.watch import Watch
 

@@ -69,7 +69,7 @@ def _flows(settings: Settings, run: Run) -> list[dict[str, Any]]:
 
 def _flows_in_scope(settings: Settings, clusters: Sequence[str]) -> str:
     """Decisions of the flows that begin or end at one of the clusters."""
-    from moldau.engine.literals import literal
+    from moldau.literals import literal
 
     flows = [
         name

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.domains import domains, topics
-from moldau.engine.literals import literal
 from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.instants import now_ms
+from moldau.literals import literal
 from moldau.loading import remarks
 from moldau.loading.new_rows import (
     append_decoded,

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from moldau.domains import topics
 from moldau.domains.domain import Topics
+from moldau.embedded import connect
 from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
@@ -196,11 +197,7 @@ def _decode(decoded: Topics, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBa
 @contextlib.contextmanager
 def _staged_rows(staged: Staged) -> Iterator[DuckDBPyConnection]:
     """A connection with a view `staged_rows`; what does not fit into memory lies beside these."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        connection.execute("set timezone = 'UTC'")
-        connection.execute("set temp_directory = ?", [str(staged.folder / "spilled")])
+    with connect(staged.folder / "spilled") as connection:
         files = [str(file) for file in staged.row_files()]
         connection.read_parquet(files).create_view("staged_rows")
         yield connection

@@ -18,7 +18,7 @@ from typing import Any
 
 from moldau.plugins.printed import Printed, secrets_of_all
 from moldau.plugins.registry import PluginSpec
-from moldau.plugins.udtf import call_all
+from moldau.plugins.slices import call_all
 
 _PROGRAM = "from moldau.plugins.worker import serve; serve()"
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
 from moldau.sessions import shutdown
 from moldau.sessions.faults import die_at, fault, pids

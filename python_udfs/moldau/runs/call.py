@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.runs.apply import applies_to, calling_plugins
 from moldau.sessions import shutdown
 from moldau.sessions.faults import die_at

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.compiled.graph import tables_under
 from moldau.domains import kinds
-from moldau.engine.graph import tables_under
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.runs.apply import applies_to, apply
 from moldau.runs.call import call
 from moldau.runs.scope import scope_of

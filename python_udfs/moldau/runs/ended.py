@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from moldau.engine.dbt import DbtError
+from moldau.compiled.dbt import DbtError
 from moldau.errors import MoldauError
 from moldau.plugins.kept_answers import read_left
 from moldau.sessions import shutdown

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from moldau.engine import spark as engine
-from moldau.engine.dbt import parse_early
+from moldau.compiled.dbt import parse_early
+from moldau.engines.chosen import Engines
+from moldau.engines.sizes import is_small
+from moldau.engines.spark import session as engine
+from moldau.engines.spark.catalog import register_database
 from moldau.loading.journal import finish_interrupted
 from moldau.runs.decide import finish_interrupted_runs
-from moldau.sessions.session import Engines, Session
+from moldau.sessions.session import Session
 from moldau.settings import Settings
-from moldau.warehouse.catalog import register_database
 from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
 from moldau.warehouse.paths import LISTS
 from moldau.warehouse.seeds import seed
-from moldau.warehouse.sizes import is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from moldau.engine.literals import literal
 from moldau.instants import now_ms
+from moldau.literals import literal
 from moldau.replays.clock import Span
 from moldau.replays.replay import BUCKETS, Replay
 from moldau.replays.rounds import ROUNDS

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from moldau.engine.literals import literal
 from moldau.errors import MoldauError
+from moldau.literals import literal
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
 from moldau.sessions.closing import close_run

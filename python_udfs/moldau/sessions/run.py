@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from moldau.domains import domains
-from moldau.engine.literals import literal, rows_sql
+from moldau.engines.sizes import bytes_read
 from moldau.instants import now_ms
+from moldau.literals import literal, rows_sql
 from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
 from moldau.warehouse.ask import ask_rows
@@ -17,7 +18,6 @@ from moldau.warehouse.contracts import run_views
 from moldau.warehouse.left import last_run_id
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
-from moldau.warehouse.sizes import DUCKDB_BYTES, SMALL_BYTES, bytes_read
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
@@ -110,14 +110,12 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     for recorded in about:
         if rows := recorded.rows(session.settings, run):
             brought[recorded.view] = rows_sql(run_views()[recorded.view], rows)
-    size = bytes_read(session.warehouse) + bytes_brought
-    is_for_spark = (
-        size >= DUCKDB_BYTES
-        or session.settings.engine == "spark"
+    needs_spark = (
+        session.settings.engine == "spark"
         or not is_locked
         or (bool(about) and session.settings.needs_spark)
     )
-    session.engines.begin(brought, size < SMALL_BYTES, is_for_spark)
+    session.engines.begin(brought, bytes_read(session.warehouse) + bytes_brought, needs_spark)
 
 
 def settings_models(session: Session, run: Run) -> list[str]:

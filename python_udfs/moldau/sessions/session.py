@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.engine.graph import Node, models_tagged
-from moldau.engine.processes import Mapped
-from moldau.sessions.duckdb_models import DuckDBModels
-from moldau.sessions.spark_models import SparkModels
+from moldau.compiled.graph import Node, models_tagged
+from moldau.engines.chosen import Engines
+from moldau.engines.engine import Mapped
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
 
     from moldau.sessions.run import Run
     from moldau.warehouse.aside import Aside
-
-
-class Engines:
-    """What makes the models of the run that is open."""
-
-    def __init__(self, warehouse: Path, start_spark: Callable[[], SparkSession]) -> None:
-        self.spark = SparkModels(warehouse, start_spark)
-        self.duckdb = DuckDBModels(warehouse)
-        self.at_hand: SparkModels | DuckDBModels = self.duckdb
-
-    def begin(self, brought: Mapping[str, str], is_small: bool, is_for_spark: bool) -> None:
-        """Open a run, with what it is about as views of `run.*`: name -> query in Spark SQL."""
-        if is_for_spark:
-            self.spark.begin(brought, is_small)
-            self.at_hand = self.spark
-        else:
-            self.duckdb.begin(brought)
-            self.at_hand = self.duckdb
 
 
 @dataclass

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from moldau.embedded import connect, errors
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.metadata import CHECK, like
@@ -45,13 +46,11 @@ class Contract:
             return True
         if not _ours().issuperset(self._checks):
             return False
-        import duckdb
-
         broken = " or ".join(f"({check}) is not true" for check in self._checks)
         with _connection().cursor() as connection:
             try:
                 return not connection.from_arrow(rows).filter(broken).limit(1).fetchall()
-            except duckdb.Error:
+            except errors():
                 return False
 
     def _let_delta_say(self, rows: pa.Table) -> None:
@@ -72,6 +71,4 @@ def _ours() -> frozenset[str]:
 
 @cache
 def _connection() -> DuckDBPyConnection:
-    import duckdb
-
-    return duckdb.connect()
+    return connect()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.embedded import connect, errors
 from moldau.errors import MoldauError
 from moldau.warehouse.damage import (
     DamagedError,
@@ -182,7 +183,6 @@ def unreadable(path: str | Path, seen: _Seen | None = None) -> str | None:
 
     Gives what is wrong with the file, as the end of a sentence about it.
     """
-    import duckdb
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -192,12 +192,12 @@ def unreadable(path: str | Path, seen: _Seen | None = None) -> str | None:
             for number in range(file.num_row_groups):
                 seen.add(file.read_row_group(number))
         if seen.rows:
-            with duckdb.connect() as connection:
+            with connect() as connection:
                 connection.execute(
                     "select bit_xor(hash(t)) from read_parquet(?, hive_partitioning = false) as t",
                     [without_wildcards(str(path))],
                 ).fetchall()
-    except (pa.ArrowException, OSError, ValueError, duckdb.Error) as error:
+    except (pa.ArrowException, OSError, ValueError, errors()) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise UnreadableError(f"{path} cannot be looked at ({error})") from None
         return f"cannot be read ({' '.join(str(error).split())[:200]})"

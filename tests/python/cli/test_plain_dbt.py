@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 from shell_support import Shell
 from spark_support import spark_apart
 
-from moldau.engine.graph import models
-from moldau.plugins.udtf import register_call_plugin
+from moldau.compiled.graph import models
+from moldau.plugins.slices import register_call_plugin
 from moldau.project import ROOT, SAMPLES
 from moldau.reading.tables.query import query
 from moldau.sessions.session import Session

@@ -13,8 +13,8 @@ from pathlib import Path
 from certificate_support import PASSWORD as PASSWORD_OF_STORES
 from certificate_support import Certificate
 
-from moldau.engine.jars import resolve
-from moldau.engine.java import find_java
+from moldau.engines.spark.jars import resolve
+from moldau.engines.spark.java import find_java
 
 COORDINATES = ["org.apache.kafka:kafka_2.13:4.4.0"]
 HEAP = ["-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]

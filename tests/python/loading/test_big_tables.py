@@ -9,11 +9,11 @@ import pytest
 from log_support import Log
 from spark_support import change, decoded_table, in_spark, parquet_of, rows, spark_of, with_clusters
 
-from moldau.reading.tables.opened import deleted_rows
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, merge
+from moldau.warehouse.opened import deleted_rows
 
 pytestmark = pytest.mark.spark
 

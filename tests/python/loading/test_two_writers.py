@@ -15,7 +15,7 @@ from log_support import Log
 from pyspark.sql.functions import udf
 from spark_support import decoded_table, in_spark, parquet_of, rows, spark_of
 
-from moldau.engine.dbt import DbtError
+from moldau.compiled.dbt import DbtError
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
 

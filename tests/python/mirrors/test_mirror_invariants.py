@@ -13,7 +13,7 @@ import pytest
 from mirror_support import CheckpointRecord, checkpoint_bytes, sync_bytes
 from spark_support import change, insert_row, rows_of_singular_test
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.sessions.session import Session
 
 FLOW, TWIN, CLUSTER = "violated", "violated sparse", "violated"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from spark_support import dicts, parquet_of
 
-from moldau.engine.graph import models
+from moldau.compiled.graph import models
 from moldau.sessions.session import Session
 
 SLOTS = 64

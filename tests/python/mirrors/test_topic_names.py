@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Environment
 from listed_mirror_cases import NAME_CASES
 
-from moldau.engine.duckdb_sql import MACROS, to_duckdb
+from moldau.engines.duckdb.translation import MACROS, to_duckdb
 from moldau.project import ROOT
 from moldau.records.families import family_of
 from moldau.settings import load_settings

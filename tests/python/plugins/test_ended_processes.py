@@ -23,7 +23,7 @@ from moldau.plugins.calls import make_calls
 from moldau.plugins.kept_answers import ENDED_PROCESS, Journal, read_left
 from moldau.plugins.outcomes import Call, Outcome
 from moldau.plugins.registry import PluginSpec
-from moldau.plugins.udtf import call_all
+from moldau.plugins.slices import call_all
 
 AT_ONCE = 32
 ENDS_AT_MOST = 3  # in place of moldau's own: each costs a process

@@ -22,7 +22,7 @@ from moldau.errors import MoldauError
 from moldau.plugins.calls import Call, get_topology, list_topologies, make_calls
 from moldau.plugins.masking import secrets_in, without
 from moldau.plugins.registry import PluginSpec, secrets_of
-from moldau.plugins.udtf import call_all
+from moldau.plugins.slices import call_all
 from moldau.plugins.worker import Worker
 
 SECRETS = {

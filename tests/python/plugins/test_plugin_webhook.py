@@ -20,7 +20,7 @@ from moldau.plugins import PermanentFailure, TransientFailure
 from moldau.plugins.calls import Call, make_calls
 from moldau.plugins.protocol import time_limit
 from moldau.plugins.registry import PluginSpec
-from moldau.plugins.udtf import call_all
+from moldau.plugins.slices import call_all
 
 NAMES = [name for name in ODD_NAMES if len(name) < 1_000]
 

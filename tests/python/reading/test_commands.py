@@ -116,7 +116,9 @@ def test_sql_answers_with_duckdb(odd: Path) -> None:
 def test_spark_is_not_started_for_what_is_no_query(
     odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moldau.engine.spark.start", lambda _warehouse: pytest.fail("started"))
+    monkeypatch.setattr(
+        "moldau.reading.tables.in_spark.start", lambda _warehouse: pytest.fail("started")
+    )
     result = run(sql, "delete from state.group_offsets", "--warehouse", str(odd))
     assert isinstance(result.exception, MoldauError)
 

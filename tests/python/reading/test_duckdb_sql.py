@@ -9,7 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from moldau.engine.duckdb_sql import ANSWERS, MACROS, calls_in_duckdb, to_duckdb, with_answers
+from moldau.engines.duckdb.translation import (
+    ANSWERS,
+    MACROS,
+    calls_in_duckdb,
+    to_duckdb,
+    with_answers,
+)
 
 # asked of Spark in test_spark_sql.py, too
 EDGES = {

@@ -134,7 +134,7 @@ def schemas_in(jar: Path, folder: str, prefix: str) -> dict[str, bytes]:
 
 def resolve(coordinate: str) -> Path | None:
     """The jar by Maven coordinate; None when it cannot be had here."""
-    from moldau.engine.jars import resolve as resolve_jars
+    from moldau.engines.spark.jars import resolve as resolve_jars
     from moldau.errors import MoldauError
 
     try:

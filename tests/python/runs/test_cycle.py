@@ -21,7 +21,7 @@ from spark_support import (
     with_clusters,
 )
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.sessions.run import FAILURES, Run, failed_calls
 from moldau.sessions.session import Session

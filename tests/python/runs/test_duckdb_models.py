@@ -10,12 +10,13 @@ import pytest
 from log_support import Log
 from spark_support import change, fold_records, in_spark, rows, spark_of
 
-from moldau.engine.dbt import DbtError
-from moldau.sessions import duckdb_models, run
+from moldau.compiled.dbt import DbtError
+from moldau.engines.duckdb import models as duckdb_models
+from moldau.engines.sizes import DUCKDB_BYTES
+from moldau.sessions import run
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
-from moldau.warehouse.sizes import DUCKDB_BYTES
 from moldau.warehouse.verify import has_checksums
 
 pytestmark = pytest.mark.spark

@@ -10,14 +10,17 @@ import re
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 from spark_support import change, rows, spark_of
 
-from moldau.engine.dbt import DbtError
-from moldau.engine.duckdb_sql import to_duckdb
-from moldau.engine.graph import Node, helpers_under, models, tables_of
-from moldau.engine.written import outcome_sql, rendered, statement_sql
+from moldau.compiled.dbt import DbtError
+from moldau.compiled.graph import helpers_under, models, tables_of
+from moldau.compiled.written import rendered, statement_sql
+from moldau.engines.duckdb.outcome import outcome_sql
+from moldau.engines.duckdb.translated import Translated, translated_models
+from moldau.engines.duckdb.translation import to_duckdb
 from moldau.project import ROOT
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
@@ -103,18 +106,18 @@ def by_spark(session: Session, cluster: str, options: Options, span: str | None 
             spark.createDataFrame([row], spark.table(TABLE).schema).writeTo(TABLE).append()
 
 
-def node_of(name: str, sql: str, options: Options) -> Node:
-    node, options = models()[name], {"unique_key": KEY, **options}
-    outcome = outcome_sql(
-        statement_sql(node.table, options), [column.name for column in tables()[node.table].columns]
-    )
-    return dataclasses.replace(
-        node, duckdb_sql=to_duckdb(sql), writing=options, outcome_sql=outcome
-    )
+def write(session: Session, name: str, sql: str, options: Options) -> None:
+    """By DuckDB, as the model would if that were its query and these its options."""
+    options = {"unique_key": KEY, **options}
+    node = dataclasses.replace(models()[name], writing=options)
+    columns = [column.name for column in tables()[node.table].columns]
+    outcome = outcome_sql(statement_sql(node.table, options), columns)
+    with mock.patch.dict(translated_models(), {name: Translated(to_duckdb(sql), outcome)}):
+        session.engines.duckdb._write(node)
 
 
 def by_duckdb(session: Session, cluster: str, options: Options) -> None:
-    session.engines.duckdb._write(node_of(MODEL, source(cluster), options))
+    write(session, MODEL, source(cluster), options)
 
 
 def found(session: Session, cluster: str) -> Rows:
@@ -180,18 +183,18 @@ def test_what_replaces_all_is_chosen_on_both_engines(
     options = {"write": "replace", **options}
     asked = f"select subject from {REPLACED} order by 1"
     told = []
-    node = node_of("replace_ruleset_comparison", sql, options)
-    session.engines.duckdb._write(node)
+    model = "replace_ruleset_comparison"
+    write(session, model, sql, options)
     told.append([subject for (subject,) in rows(session, asked)])
     spark_of(session, REPLACED).sql(macros(options).insert_sql(REPLACED, sql, "replace"))
     told.append([subject for (subject,) in rows(session, asked)])
     assert told == [expected] * 2
-    kept = dataclasses.replace(node, duckdb_sql=f"{node.duckdb_sql} where false")
+    nothing = f"{sql} where false"
     if options.get("skips_no_rows"):
         change(session, f"insert into {REPLACED} by name {sql}")
-        session.engines.duckdb._write(kept)
+        write(session, model, nothing, options)
         assert rows(session, asked) == [("x",), ("y",)], "as Spark, that writes nothing"
-    session.engines.duckdb._write(dataclasses.replace(kept, writing={"write": "replace"}))
+    write(session, model, nothing, {"write": "replace"})
     assert rows(session, asked) == []
 
 
@@ -202,11 +205,11 @@ def test_slices_come_before_the_way_to_write(
     engine = session.engines.duckdb
     engine._create("run.option_slices", "select unnest([0, 1]) as slice_index", "table")
     known = models() | {"option_slices": SimpleNamespace(relation="run.option_slices")}
-    monkeypatch.setattr("moldau.sessions.duckdb_models.models", lambda: known)
+    monkeypatch.setattr("moldau.engines.duckdb.models.models", lambda: known)
     sql = f"select * from ({source('option slices')}) where (select slice_index from run.slice) < 2"
     options = {"in_slices_of": "option_slices", "insert_when": "s.group_id = 'b'"}
     engine._create("run.slice", "select 0 as slice_index")
-    engine._write(node_of(MODEL, sql, options))
+    write(session, MODEL, sql, options)
     assert found(session, "option slices") == [("b", 1)] * 2
 
 
@@ -226,7 +229,7 @@ def test_what_cannot_be_meant_is_refused(session: Session, options: Options, tol
 
 def test_every_option_is_known_to_the_embedded_engine() -> None:
     """What it does not look at names the table, or changes no row."""
-    from moldau.engine.graph import _WRITING
+    from moldau.compiled.graph import _WRITING
 
     text = (ROOT / "macros" / "materializations" / "merge_into.sql").read_text()
     asked = set(re.findall(r"config\.(?:get|require)\('(\w+)'", text))
@@ -237,14 +240,14 @@ def test_every_option_is_known_to_the_embedded_engine() -> None:
 def test_a_model_selects_what_its_table_has(session: Session) -> None:
     """Spark refuses a column more, where the table is empty; DuckDB takes what it knows."""
     duckdb = session.engines.duckdb
-    duckdb.begin({})
+    duckdb.begin({}, is_small=True)
     writers = [one for one in models().values() if one.materialized == "merge_into"]
     inserts = [one for one in writers if "insert" in one.written]
     duckdb.make_views(sorted(helpers_under([one.name for one in inserts])))
     duckdb._give([])  # what plugins answered
     duckdb._refresh(tables_of([one.name for one in inserts]))
     for one in inserts:
-        selected = set(duckdb._connection.sql(one.duckdb_sql).columns)
+        selected = set(duckdb._connection.sql(translated_models()[one.name].query).columns)
         if "s.is_gone" in one.written:
             selected.remove("is_gone")
         assert selected == {column.name for column in tables()[one.table].columns}, one.name

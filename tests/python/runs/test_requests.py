@@ -24,7 +24,7 @@ from spark_support import (
     with_clusters,
 )
 
-from moldau.engine.graph import helpers_under
+from moldau.compiled.graph import helpers_under
 from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide, finish_interrupted_runs

@@ -13,7 +13,7 @@ from log_support import Log
 from spark_support import change, rows, with_clusters
 
 from moldau.cli import moldau
-from moldau.engine.dbt import DbtError
+from moldau.compiled.dbt import DbtError
 from moldau.errors import MoldauError
 from moldau.loading.again import drop, retry
 from moldau.loading.journal import load

@@ -13,7 +13,7 @@ import pytest
 from log_support import Log
 from spark_support import commits, fold_records, in_spark, rows, statements, with_clusters, writes
 
-from moldau.engine.graph import helpers_under, models_tagged
+from moldau.compiled.graph import helpers_under, models_tagged
 from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.records.encode import encode_key, encode_value

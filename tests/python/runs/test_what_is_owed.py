@@ -11,12 +11,12 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, read_capture, rows, spark_of, with_clusters
 
-from moldau.engine.dbt import DbtError, dbt
+from moldau.compiled.dbt import DbtError, dbt
+from moldau.engines.spark.catalog import register
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide, finish_interrupted_runs
 from moldau.sessions.run import next_run_id
 from moldau.sessions.session import Session
-from moldau.warehouse.catalog import register
 from moldau.warehouse.create import create
 from moldau.warehouse.durable import write_durably
 from moldau.warehouse.seeds import seed

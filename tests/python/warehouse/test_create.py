@@ -13,8 +13,8 @@ from deltalake import DeltaTable
 from spark_support import spark_of
 
 import moldau
-from moldau.engine.dbt import dbt
-from moldau.engine.spark import start
+from moldau.compiled.dbt import dbt
+from moldau.engines.spark.session import start
 from moldau.errors import MoldauError
 from moldau.sessions.run import Run, row_of
 from moldau.sessions.run_rows import append_row

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from moldau.engine.literals import rows_sql
 from moldau.errors import MoldauError
+from moldau.literals import rows_sql
 from moldau.reading.explain.groups import reason_texts
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import SCHEMA, View, in_place_of
@@ -122,7 +122,7 @@ def _flows(settings: Settings, clusters: Sequence[str], at_ms: int) -> list[dict
 
 def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> list[View]:
     """What the deciding SQL reads instead of what the warehouse has."""
-    from moldau.engine.duckdb_sql import to_duckdb
+    from moldau.engines.duckdb.translation import to_duckdb
 
     commits = [
         {

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from moldau.engine.literals import rows_sql
-from moldau.reading.tables.delta_types import literal
+from moldau.engines.duckdb.delta_types import literal
+from moldau.literals import rows_sql
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import SCHEMA, View, in_place_of
 from moldau.warehouse.contracts import run_views
@@ -87,7 +87,7 @@ class _Asked:
     """A producer as it is now, at other instants."""
 
     def __init__(self, warehouse: Path, key: dict[str, Any], settings: dict[str, Any]) -> None:
-        from moldau.engine.duckdb_sql import to_duckdb
+        from moldau.engines.duckdb.translation import to_duckdb
 
         self._warehouse = warehouse
         columns = run_views()["producer_settings"]

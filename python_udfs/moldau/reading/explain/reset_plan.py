@@ -11,10 +11,10 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from moldau.engines.duckdb.delta_types import literal
 from moldau.errors import MoldauError
 from moldau.reading.explain.called import GROUPS, groups_called, told_of
 from moldau.reading.explain.groups import reason_texts
-from moldau.reading.tables.delta_types import literal
 from moldau.reading.tables.query import Tables, table_rows
 
 

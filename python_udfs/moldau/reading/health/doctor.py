@@ -66,7 +66,7 @@ def examine_plugins(settings: Settings) -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    from moldau.engine.java import find_java
+    from moldau.engines.spark.java import find_java
 
     try:
         java = find_java()
@@ -76,7 +76,7 @@ def _java() -> Finding:
 
 
 def _jars() -> Finding:
-    from moldau.engine.jars import are_cached
+    from moldau.engines.spark.jars import are_cached
 
     if are_cached():
         return Finding("jars", True, "Delta's jars are cached")

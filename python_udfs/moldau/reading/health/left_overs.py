@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from moldau.embedded import connect
 from moldau.plugins.calls import list_topologies
 from moldau.plugins.registry import make_plugin, secrets_of
 from moldau.reading.tables.query import Tables
@@ -59,7 +60,6 @@ class LeftOver:
 
 def left_overs(settings: Settings, cluster_id: str) -> list[LeftOver]:
     """Of a cluster with a plugin of moldau's; MoldauError if the plugin cannot tell."""
-    import duckdb
     import pyarrow as pa
 
     spec = settings.plugin_spec(cluster_id)
@@ -73,7 +73,7 @@ def left_overs(settings: Settings, cluster_id: str) -> list[LeftOver]:
         [cluster_id],
     )
     names = ("group_id", "stored_description_topology_epoch")
-    with duckdb.connect() as connection:
+    with connect() as connection:
         connection.register("held", _table(("group_id", "topology_epoch"), held, pa))
         rows = [tuple(row[name] for name in names) for row in live]
         connection.register("live_groups", _table(names, rows, pa))

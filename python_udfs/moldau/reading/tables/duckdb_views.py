@@ -1,25 +1,17 @@
-"""Delta tables and marts as DuckDB views, without Spark.
-
-A view reads the Parquet files of the table's latest version, lazily and with pruning: rows that a
-deletion vector hides are left out, columns that an old file lacks are null, timestamps are UTC.
-"""
+"""Tables and marts as views of one DuckDB connection, without Spark."""
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
-from moldau.engine.duckdb_sql import MACROS, identifier
-from moldau.errors import MoldauError
-from moldau.reading.tables.delta_types import duckdb_type, literal
+from moldau.engines.duckdb.confined import begin_reading, confine
+from moldau.engines.duckdb.delta_views import create_view, open_duckdb
+from moldau.engines.duckdb.translation import MACROS, identifier
 from moldau.reading.tables.names_of import existing_relations, existing_tables
-from moldau.reading.tables.opened import deleted_rows, open_latest
 from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.views import (
     PARAMETERS,
@@ -30,11 +22,8 @@ from moldau.reading.tables.views import (
     parameters_sql,
     views_under,
 )
-from moldau.warehouse.damage import DamagedError, data_files
-from moldau.warehouse.verify import unreadable_among, without_wildcards
 
 if TYPE_CHECKING:
-    from deltalake import DeltaTable
     from duckdb import DuckDBPyConnection
 
 
@@ -64,46 +53,9 @@ def connect_duckdb(
     files = [path for name in wanted for path in create_view(connection, warehouse, name)]
     if views:
         _create_marts(connection, warehouse, views, at_ms, makes_lists)
-    _confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
+    confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
     begin_reading(connection)
     return connection
-
-
-def open_duckdb(databases: Iterable[str]) -> DuckDBPyConnection:
-    """A connection in UTC with these databases, in which `create_view` makes tables."""
-    import duckdb
-
-    connection = duckdb.connect()
-    connection.execute("set timezone = 'UTC'")
-    for database in dict.fromkeys(["_deleted", *databases]):
-        connection.execute(f"create schema {identifier(database)}")
-    return connection
-
-
-def begin_reading(connection: DuckDBPyConnection, is_again: bool = False) -> None:
-    """From here on nothing changes a table. `is_again`: after an error, which ends the reading."""
-    if is_again:
-        connection.execute("rollback")
-    connection.execute("begin transaction read only")
-
-
-def _confine(connection: DuckDBPyConnection, files: list[str]) -> None:
-    """No file but these, for ever: settings can no longer be changed.
-
-    What does not fit into memory goes to a folder that nobody can name beforehand.
-    """
-    spill = Path(tempfile.gettempdir()) / f"moldau-{uuid4().hex}"
-    for setting, value in {
-        "temp_directory": str(spill),
-        "allowed_paths": files,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "allow_community_extensions": False,
-        "python_enable_replacements": False,
-        "enable_external_access": False,
-        "lock_configuration": True,
-    }.items():
-        connection.execute(f"set {setting} = ?", [value])
 
 
 def _create_marts(
@@ -124,62 +76,3 @@ def _create_marts(
         relation = ".".join(identifier(part) for part in view.name.split("."))
         kind = "table" if makes_lists and view.is_list else "view"
         connection.execute(f"create {kind} {relation} as {view.duckdb_sql}")
-
-
-def create_view(
-    connection: DuckDBPyConnection, warehouse: Path, name: str, opened: DeltaTable | None = None
-) -> list[str]:
-    """Gives the files that the view reads, in every spelling in which DuckDB asks for them.
-
-    `opened`: the table, if it is open at its latest version.
-    """
-    table = open_latest(warehouse, name) if opened is None else opened
-    fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
-    deleted = deleted_rows(table)
-    is_partitioned = bool(table.metadata().partition_columns)
-    files = data_files(table)
-    typed = ", ".join(
-        f"cast(null as {duckdb_type(f['type'])}) as {identifier(f['name'])}" for f in fields
-    )
-    parts = [f"select {typed} where false"]
-    if whole := [path for path in files if path not in deleted]:
-        parts.append(f"select * from {_read_parquet(whole, is_partitioned)}")
-    if partly := [path for path in files if path in deleted]:
-        vectors = f"_deleted.{identifier(name)}"
-        _store(connection, vectors, {path: deleted[path] for path in partly})
-        source = _read_parquet(partly, is_partitioned, with_row_numbers=True)
-        parts.append(
-            f"select * exclude (filename, file_row_number) from {source} as rows "
-            f"anti join {vectors} as hidden "
-            "on rows.filename = hidden.path and rows.file_row_number = hidden.row_number"
-        )
-    columns = ", ".join(
-        f"cast({identifier(f['name'])} as {duckdb_type(f['type'])}) as {identifier(f['name'])}"
-        for f in fields
-    )
-    database, bare = name.split(".", 1)
-    try:
-        connection.execute(
-            f"create or replace view {identifier(database)}.{identifier(bare)} as "
-            f"select {columns} from ({' union all by name '.join(parts)})"
-        )
-    except Exception as error:
-        if damage := unreadable_among(files):
-            raise DamagedError(damage) from None
-        reason = " ".join(str(error).split())[:300]
-        raise MoldauError(f"{name} cannot be read: {reason} (see `moldau doctor`)") from None
-    return list(dict.fromkeys([*files, *map(without_wildcards, files)]))
-
-
-def _store(connection: DuckDBPyConnection, table: str, deleted: dict[str, list[int]]) -> None:
-    connection.execute(f"create or replace table {table} (path varchar, row_number bigint)")
-    for path, rows in deleted.items():
-        connection.execute(f"insert into {table} select ?, unnest(?::bigint[])", [path, rows])
-
-
-def _read_parquet(files: list[str], is_partitioned: bool, with_row_numbers: bool = False) -> str:
-    listed = ", ".join(literal(without_wildcards(path)) for path in files)
-    options = f"union_by_name = true, hive_partitioning = {str(is_partitioned).lower()}"
-    if with_row_numbers:
-        options += ", filename = true, file_row_number = true"
-    return f"read_parquet([{listed}], {options})"

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from moldau.engines.duckdb.delta_types import literal
 from moldau.errors import MoldauError
 from moldau.reading.tables.csv_rows import CsvRows
-from moldau.reading.tables.delta_types import literal
 from moldau.reading.tables.query import Rows, run, table_relation, table_rows
 from moldau.reading.tables.values import to_json
 

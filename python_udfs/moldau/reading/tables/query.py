@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.engine.duckdb_sql import identifier
-from moldau.errors import MoldauError
-from moldau.reading.tables.delta_types import in_one_line, literal
-from moldau.reading.tables.duckdb_views import begin_reading, connect_duckdb
+from moldau.engines.duckdb.confined import telling
+from moldau.engines.duckdb.delta_types import literal
+from moldau.engines.duckdb.statements import require_condition, require_query
+from moldau.engines.duckdb.translation import identifier
+from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_relations, existing_tables, mentioned, resolve
-from moldau.reading.tables.statements import require_condition, require_query
 from moldau.reading.tables.views import View, is_view, tables_under
-from moldau.warehouse.damage import DamagedError, system_error
-from moldau.warehouse.verify import unreadable_among
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -188,7 +185,7 @@ def _key(full_name: str) -> list[str]:
 
 def run(connection: DuckDBPyConnection, sql: str, parameters: list[Any] | None = None) -> Rows:
     """MoldauError with DuckDB's words if the statement is wrong, or asks for another file."""
-    with _telling(connection):
+    with telling(connection):
         cursor = connection.execute(sql, parameters or [])
     columns = tuple(column[0] for column in cursor.description or [])
     return Rows(columns, _batches(cursor))
@@ -196,47 +193,14 @@ def run(connection: DuckDBPyConnection, sql: str, parameters: list[Any] | None =
 
 def arrow_table(connection: DuckDBPyConnection, sql: str) -> pa.Table:
     """The same as one table of Arrow."""
-    with _telling(connection):
+    with telling(connection):
         return connection.sql(sql).to_arrow_table()
 
 
 def _batches(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while True:
-        with _telling(cursor):
+        with telling(cursor):
             batch = cursor.fetchmany(_ROWS_AT_ONCE)
         if not batch:
             return
         yield from batch
-
-
-def _damage(connection: DuckDBPyConnection) -> str | None:
-    """Which file cannot be read, of those that the connection may."""
-    [files] = connection.execute("select current_setting('allowed_paths')").fetchall()[0]
-    of_tables = [path for path in files if (Path(path).parent / "_delta_log").is_dir()]
-    return unreadable_among(of_tables)
-
-
-@contextlib.contextmanager
-def _telling(connection: DuckDBPyConnection) -> Iterator[None]:
-    """DuckDB's errors as a person's; the connection can be asked again."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        begin_reading(connection, is_again=True)
-        reason = in_one_line(error)
-        if isinstance(error, duckdb.PermissionException):
-            reason = f"a query reads tables of the warehouse and nothing else ({reason})"
-        of_the_query = (
-            duckdb.BinderException,
-            duckdb.CatalogException,
-            duckdb.ConversionException,
-            duckdb.OutOfRangeException,
-            duckdb.ParserException,
-            duckdb.PermissionException,
-        )
-        is_of_data = not isinstance(error, of_the_query) and system_error(str(error)) is None
-        if is_of_data and (damage := _damage(connection)):
-            raise DamagedError(damage) from None
-        raise MoldauError(reason) from None

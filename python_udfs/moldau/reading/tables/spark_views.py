@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engine.literals import literal
+from moldau.literals import literal
 from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.views import (
     PARAMETERS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from moldau.engine.literals import rows_sql
+from moldau.literals import rows_sql
 from moldau.reading.tables.names_of import existing_tables
-from moldau.reading.tables.opened import deleted_rows, open_latest
 from moldau.warehouse.damage import DamagedError, looking_at, sizes_told, wrong_file
+from moldau.warehouse.opened import deleted_rows, open_latest
 
 Row = dict[str, Any]
 _TYPES = {

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from moldau.engine.graph import cached, models
+from moldau.compiled.graph import cached, models
 from moldau.warehouse.contracts import Table, in_force, marts, tables
 
 SCHEMA = "reading"  # what the marts are made from; a run has views of its own
@@ -131,7 +131,7 @@ def _views() -> dict[str, View]:
 
 
 def _compile() -> list[View]:
-    from moldau.engine.duckdb_sql import to_duckdb
+    from moldau.engines.duckdb.translation import to_duckdb
 
     helpers = [node for node in models().values() if node.is_helper]
     full_names = {node.relation for node in helpers}
@@ -177,14 +177,9 @@ def _typed(sql: str, mart: Table | None) -> str:
     """With the types of the contract: DuckDB's own are wider here and there."""
     if mart is None:
         return sql
-    from sqlglot import exp
+    from moldau.engines.duckdb.translation import as_types
 
-    columns = ", ".join(
-        f'try_cast("{column.name}" as '
-        f'{exp.DataType.build(column.data_type, dialect="spark").sql("duckdb")}) as "{column.name}"'
-        for column in mart.columns
-    )
-    return f"select {columns} from ({sql})"
+    return as_types(sql, {column.name: column.data_type for column in mart.columns})
 
 
 if __name__ == "__main__":

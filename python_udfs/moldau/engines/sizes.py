@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import os
+from functools import cache
 from pathlib import Path
 
+import yaml
+
 from moldau.domains import topics
+from moldau.project import ROOT
+from moldau.warehouse.contracts import Loader
 from moldau.warehouse.damage import looking_at, open_table
 
-# on disk, where rows take a tenth of what they take in memory
-SMALL_BYTES = 8 * 1024 * 1024  # below this it does not pay when Spark compiles and divides its work
-DUCKDB_BYTES = 512 * 1024 * 1024  # below this DuckDB is faster and 24 GiB of memory suffice it
+# on disk: below this DuckDB is faster and 24 GiB of memory suffice it
+DUCKDB_BYTES = 512 * 1024 * 1024
+
+
+@cache
+def small_bytes() -> int:
+    """Below this it does not pay when Spark compiles and divides its work (`dbt_project.yml`)."""
+    project = yaml.load((ROOT / "dbt_project.yml").read_text(), Loader)
+    return int(project["vars"]["small_bytes"])
 
 
 def is_small(warehouse: Path, bytes_coming: int = 0) -> bool:
     """`bytes_coming`: of what a run brings."""
-    return bytes_read(warehouse) + bytes_coming < SMALL_BYTES
+    return bytes_read(warehouse) + bytes_coming < small_bytes()
 
 
 def bytes_read(warehouse: Path) -> int:
@@ -31,7 +42,7 @@ def bytes_read(warehouse: Path) -> int:
     tables += [warehouse.joinpath(*table.split(".")) for table in decoded]
     tables = [folder for folder in tables if folder.is_dir()]
     on_disk = sum(_bytes_on_disk(folder) for folder in tables)
-    return on_disk if on_disk < SMALL_BYTES else sum(map(_bytes, tables))
+    return on_disk if on_disk < small_bytes() else sum(map(_bytes, tables))
 
 
 def _bytes_on_disk(folder: Path) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moldau.engine import graph
+from moldau.compiled import graph
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_another_version_makes_it_anew(monkeypatch: pytest.MonkeyPatch, distribu
 @pytest.mark.parametrize(
     "changed",
     [
-        "moldau/engine/duckdb_sql.py", "moldau/engine/dbt.py", "moldau/engine/literals.py",
+        "moldau/engines/duckdb/translation.py", "moldau/compiled/dbt.py", "moldau/literals.py",
         "moldau/reading/tables/views.py", "moldau/warehouse/contracts.py", "profiles/profiles.yml",
         "macros/instant.sql", "marts/tiers/tier_lag.sql", "dbt_project.yml",
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moldau.engine import dbt as engine
+from moldau.compiled import dbt as engine
 
 
 def test_what_is_printed_while_dbt_parses_is_not_lost(

@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.engine.dbt import dbt
-from moldau.engine.graph import helpers_under, tables_of
-from moldau.engine.literals import rows_sql
-from moldau.engine.processes import Mapped
+from moldau.compiled.dbt import dbt
+from moldau.compiled.graph import helpers_under, tables_of
+from moldau.engines.engine import Mapped
+from moldau.engines.spark.catalog import register
+from moldau.engines.spark.udtf import register_call_plugin
+from moldau.literals import rows_sql
 from moldau.plugins.registry import PluginSpec
-from moldau.plugins.udtf import register_call_plugin
-from moldau.warehouse.catalog import register
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.verify import naming_damage
 
@@ -44,7 +44,7 @@ class SparkModels:
 
     def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
-        from moldau.engine.spark import suit_to
+        from moldau.engines.spark.session import suit_to
 
         suit_to(self.session, is_small)
         stale = self._brought - brought.keys() - {"parameters", "settings"}
@@ -93,7 +93,7 @@ class SparkModels:
     def calling(
         self, specs: Mapping[str, PluginSpec], journal: Path, dies_in_call: Sequence[int]
     ) -> Iterator[None]:
-        """In this block models may call these plugins (see moldau.plugins.udtf)."""
+        """In this block models may call these plugins (see moldau.engines.spark.udtf)."""
         register_call_plugin(self.session, specs, journal, dies_in_call)
         yield
 

@@ -1,11 +1,9 @@
-"""`call_plugin(table(calls) partition by slice)`: the only SQL function with an outside effect.
+"""The plugin calls of a slice of rows: what `call_plugin` does, on either engine.
 
 Rows need call_id, run_id, cluster_id, group_id, operation and topology_epoch, and may have a
 description (JSON) and a turn: those of a later one are called after all of the earlier ones. Each
-comes back once with outcome, message, started_at_ms, finished_at_ms and withheld_message. Run it
-in one append, with task retries and speculation off (both are, in local mode): Spark then calls
-once and records what it called. When a plugin ends the process, run it again with the same journal:
-what was under way has failed.
+comes back once with outcome, message, started_at_ms, finished_at_ms and withheld_message. When a
+plugin ends the process, ask again with the same journal: what was under way has failed.
 """
 
 from __future__ import annotations
@@ -18,16 +16,12 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from moldau.plugins.calls import Call, make_calls
 from moldau.plugins.kept_answers import Journal, read_left
 from moldau.plugins.outcomes import Outcome
-from moldau.plugins.printed import print_without, secrets_of_all
 from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 RETURNS = (
     "call_id string, run_id string, cluster_id string, group_id string, operation string, "
@@ -36,40 +30,6 @@ RETURNS = (
 )
 _CLUSTERS_AT_ONCE = 4
 _plugins: dict[str, Any] = {}  # one instance per cluster and worker process
-
-
-def register_call_plugin(
-    spark: SparkSession,
-    specs: Mapping[str, PluginSpec],
-    journal: Path,
-    dies_in_call: Sequence[int] = (),
-) -> None:
-    """Register `call_plugin` with these plugins by cluster.
-
-    `journal`: a folder of this command alone, in which each slice notes the calls that it makes.
-    `dies_in_call`: processes to kill once a plugin has done what it was asked and nothing has
-    recorded it (MOLDAU_FAIL_AT=in_call).
-    """
-    from pyspark.sql.functions import udtf
-
-    plugins = dict(specs)
-    secrets = secrets_of_all(plugins.values())
-
-    @udtf(returnType=RETURNS)
-    class CallPlugin:
-        """Rows of a partition arrive one by one; the calls are made when all are there."""
-
-        def __init__(self) -> None:
-            self.rows: list[Any] = []
-
-        def eval(self, row: Any) -> None:
-            self.rows.append(row)
-
-        def terminate(self) -> Iterator[tuple[Any, ...]]:
-            print_without(secrets())  # into Spark's log, with Java's words
-            yield from call_all(self.rows, plugins, journal, dies_in_call)
-
-    spark.udtf.register("call_plugin", CallPlugin)
 
 
 def call_all(

@@ -1,4 +1,4 @@
-"""The project as dbt compiles it: models, what they read, and their SQL for Spark and for DuckDB.
+"""The graph of the project: models, what they read, their SQL, and the statements that write.
 
 Compiled once for each version of the project and kept in the user's cache, so that neither a verb
 that reads nor a run on small tables waits for dbt.
@@ -32,9 +32,8 @@ class Node:
     """A model, seed or source. `relation`: schema.name that its readers name.
 
     `table`: where the rows of a model go; `writing`: how; `written`: the statement, in which SOURCE
-    stands for its query, and `outcome_sql` what that comes to in DuckDB (`moldau.engine.written`).
-    `duckdb_sql`: its query on DuckDB. `calls_sql`: of a model that calls plugins, the calls; the
-    answers it reads from ANSWERS.
+    stands for its query (`moldau.compiled.written`). DuckDB's translation of both is
+    `moldau.engines.duckdb.translated`.
     """
 
     key: str
@@ -46,11 +45,8 @@ class Node:
     meta: dict[str, Any] = field(default_factory=dict, hash=False)
     writing: dict[str, Any] = field(default_factory=dict, hash=False)
     written: str = ""
-    outcome_sql: str = ""
     parents: tuple[str, ...] = ()
     sql: str = ""
-    duckdb_sql: str | None = None
-    calls_sql: str | None = None
 
     @property
     def decides(self) -> bool:
@@ -144,7 +140,9 @@ def _digest() -> str:
 
     package = Path(__file__).parents[1]
     files = [ROOT / "dbt_project.yml", package / "reading/tables/views.py"]
-    files += [package / "warehouse/contracts.py", *package.glob("engine/*.py")]
+    files += [package / "warehouse/contracts.py", package / "literals.py"]
+    files += [*package.glob("compiled/*.py"), *package.glob("engines/duckdb/trans*.py")]
+    files += [package / "engines/duckdb/outcome.py"]
     folders = ("models", "macros", "profiles", "seeds")
     files += [file for folder in folders for file in (ROOT / folder).rglob("*.*")]
     digest = hashlib.sha256()
@@ -157,14 +155,12 @@ def _digest() -> str:
 
 
 def _compile() -> list[Node]:
-    from moldau.engine.dbt import compiled_project
-    from moldau.engine.duckdb_sql import calls_in_duckdb, to_duckdb, with_answers
-    from moldau.engine.written import outcome_sql, statement_sql
+    from moldau.compiled.dbt import compiled_project
+    from moldau.compiled.written import statement_sql
 
     with tempfile.TemporaryDirectory() as work:
         compiled = compiled_project(Path(work))
     nodes: dict[str, Node] = {}
-    columns = {_relation(one): list(one.columns) for one in compiled.values() if one.columns}
 
     def add(key: str) -> None:
         if key in nodes or key not in compiled:
@@ -193,11 +189,8 @@ def _compile() -> list[Node]:
             meta=dict(config.meta),
             writing=writing,
             written=written,
-            outcome_sql=outcome_sql(written, columns[table]) if written else "",
             parents=tuple(parents),
             sql=one.compiled_code if is_model else "",
-            duckdb_sql=to_duckdb(with_answers(one.compiled_code)) if is_model else None,
-            calls_sql=calls_in_duckdb(one.compiled_code) if is_model else None,
         )
 
     for key in sorted(compiled):

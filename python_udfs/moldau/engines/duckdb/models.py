@@ -1,8 +1,8 @@
 """Make models with DuckDB: the SQL that dbt compiled, on small tables.
 
 Planning is all that small tables cost Spark, so here a run takes a tenth of the time and no JVM.
-What is written is what the statement of `merge_into` comes to (`moldau.engine.written`): Delta's
-library makes the commits. The lock keeps other commands out; who writes without it is noticed by
+What is written is what the statement of `merge_into` comes to (`outcome.py`): Delta's library makes
+the commits. The lock keeps other commands out; who writes without it is noticed by
 the table's version.
 """
 
@@ -15,17 +15,19 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.engine.dbt import DbtError
-from moldau.engine.duckdb_sql import ANSWERS, MACROS, to_duckdb
-from moldau.engine.graph import Node, helpers_under, models, tables_of
-from moldau.engine.literals import rows_sql
-from moldau.engine.processes import Mapped, in_processes
-from moldau.engine.written import SOURCE
+from moldau.compiled.dbt import DbtError
+from moldau.compiled.graph import Node, helpers_under, models, tables_of
+from moldau.compiled.written import SOURCE
+from moldau.engines.duckdb.delta_types import in_one_line
+from moldau.engines.duckdb.delta_views import create_view, open_duckdb
+from moldau.engines.duckdb.processes import in_processes
+from moldau.engines.duckdb.translated import translated_models
+from moldau.engines.duckdb.translation import ANSWERS, MACROS, to_duckdb
+from moldau.engines.engine import Mapped
+from moldau.literals import rows_sql
 from moldau.plugins.registry import PluginSpec
-from moldau.plugins.udtf import RETURNS
+from moldau.plugins.slices import RETURNS
 from moldau.plugins.worker import Worker
-from moldau.reading.tables.delta_types import in_one_line
-from moldau.reading.tables.duckdb_views import create_view, open_duckdb
 from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error
@@ -61,7 +63,7 @@ class DuckDBModels:
         connection.create_function("crc32", _crc32, ["varchar"], "bigint")
         return connection
 
-    def begin(self, brought: Mapping[str, str]) -> None:
+    def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
         for name in self._brought - brought.keys():
             self._create(f"run.{name}", _translated(rows_sql(run_views()[name], [])))
@@ -142,15 +144,14 @@ class DuckDBModels:
         self._views.add(node.name)
 
     def _create_helper(self, node: Node) -> None:
-        assert node.duckdb_sql is not None
         kind = "table" if node.materialized == "run_list" else "view"
-        self._create(node.relation, node.duckdb_sql, kind)
+        self._create(node.relation, translated_models()[node.name].query, kind)
 
     def _create(self, relation: str, sql: str, kind: str = "view") -> None:
         self._connection.execute(f"create or replace {kind} {relation} as {sql}")
 
     def _write(self, node: Node) -> None:
-        how = node.writing
+        how, translated = node.writing, translated_models()[node.name]
         if works_on := how.get("works_on"):
             work = f"{models()[works_on].relation} where {how.get('works_when', 'true')}"
             if not self._rows(f"select 1 from {work} limit 1"):
@@ -160,13 +161,13 @@ class DuckDBModels:
             allowed = "is not allowed, but merge, append or replace"
             raise DbtError(f"{node.name}: write: {write} {allowed}")
         skips = write == "replace" and how.get("skips_no_rows")
-        if skips and not self._rows(f"select 1 from ({node.duckdb_sql}) limit 1"):
+        if skips and not self._rows(f"select 1 from ({translated.query}) limit 1"):
             return
         if slices := how.get("in_slices_of"):
             for index in range(self._slices(slices)):
                 self._create("run.slice", f"select {index}::integer as slice_index")
-                if node.calls_sql is not None:
-                    self._call(node, node.calls_sql)
+                if translated.calls is not None:
+                    self._call(node, translated.calls)
                 self._append(node)
         elif write == "merge":
             self._merge(node)
@@ -255,8 +256,8 @@ class DuckDBModels:
 
 def _outcome(node: Node) -> str:
     """The rows that the model writes."""
-    assert node.duckdb_sql is not None
-    return node.outcome_sql.replace(SOURCE, node.duckdb_sql)
+    translated = translated_models()[node.name]
+    return translated.outcome.replace(SOURCE, translated.query)
 
 
 def _crc32(text: str) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from moldau.engine import jars
-from moldau.engine.java import find_java
+from moldau.engines.spark import jars
+from moldau.engines.spark.java import find_java
 from moldau.errors import MoldauError
 
 

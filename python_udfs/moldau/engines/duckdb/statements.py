@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from moldau.engines.duckdb.delta_types import in_one_line
 from moldau.errors import MoldauError
-from moldau.reading.tables.delta_types import in_one_line
 
 
 def require_query(sql: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from spark_support import spark_of
 
-from moldau.engine.dbt import dbt
-from moldau.engine.spark import BY_SIZE, suit_to
+from moldau.compiled.dbt import dbt
+from moldau.engines.spark.session import BY_SIZE, suit_to
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

@@ -9,8 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from moldau.engine.profile import PROFILES
-from moldau.project import ROOT
+from moldau.project import PROFILES, ROOT
 
 
 class DbtError(RuntimeError):

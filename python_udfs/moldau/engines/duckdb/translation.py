@@ -7,7 +7,7 @@ small tables writes. Tests compare every mart's rows, and what runs write, with 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 # functions of Spark that neither sqlglot nor DuckDB knows
@@ -69,6 +69,18 @@ def calls_in_duckdb(spark_sql: str) -> str | None:
     calls = sqlglot.select("*").from_(found[1])
     calls.set("with_", tree.args["with_"])
     return str(translated(calls).sql("duckdb"))
+
+
+def as_types(duckdb_sql: str, types: Mapping[str, str]) -> str:
+    """A query in DuckDB's SQL whose columns are to have these types, by Spark's names of them."""
+    from sqlglot import exp
+
+    columns = ", ".join(
+        f"try_cast({identifier(name)} as "
+        f"{exp.DataType.build(kind, dialect='spark').sql('duckdb')}) as {identifier(name)}"
+        for name, kind in types.items()
+    )
+    return f"select {columns} from ({duckdb_sql})"
 
 
 def identifier(name: str) -> str:

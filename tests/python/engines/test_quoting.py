@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from spark_support import spark_of
 
-from moldau.engine.literals import literal
-from moldau.engine.quoting import QUOTING, check_quoting
-from moldau.engine.spark import start
+from moldau.engines.spark.quoting import QUOTING, check_quoting
+from moldau.engines.spark.session import start
 from moldau.errors import MoldauError
+from moldau.literals import literal
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

@@ -7,9 +7,7 @@ import os
 import yaml
 from jinja2 import Environment
 
-from moldau.project import ROOT
-
-PROFILES = ROOT / "profiles"
+from moldau.project import PROFILES
 
 
 def spark_settings() -> dict[str, str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from moldau.warehouse import sizes
+from moldau.engines import sizes
+from moldau.engines.sizes import bytes_read
 from moldau.warehouse.append import append
 from moldau.warehouse.create import create
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.sizes import bytes_read
 
 
 def row(schema: pa.Schema) -> pa.RecordBatch:
@@ -54,5 +54,5 @@ def test_files_of_earlier_versions_count_only_while_all_are_little(
     written = bytes_read(tmp_path)
     open_table(folder).delete()
     assert bytes_read(tmp_path) == written > 0
-    monkeypatch.setattr(sizes, "SMALL_BYTES", written)
+    monkeypatch.setattr(sizes, "small_bytes", lambda: written)
     assert bytes_read(tmp_path) == 0

@@ -1,52 +1,15 @@
-"""What a model writes: the MERGE or INSERT that dbt renders, and what it comes to in DuckDB.
+"""What the statement of a model comes to: the rows that it would insert, update and delete.
 
-The statement stands once, in `macros/materializations/write_sql.sql`. Spark runs it. For DuckDB it
-is taken apart, clause by clause: the rows that it would insert, update and delete are committed by
-Delta's own library (`moldau.warehouse.merge`).
+Delta's own library commits them (`moldau.warehouse.merge`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from moldau.engine.duckdb_sql import identifier, translated
-from moldau.project import ROOT
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-SOURCE = "select * from source_rows"  # stands for the model's query
-
-
-class _Config(dict[str, Any]):
-    """What dbt's macros know as `config`."""
-
-    def require(self, name: str) -> Any:
-        return self[name]
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment
-
-    text = (ROOT / "macros" / "materializations" / "write_sql.sql").read_text()
-    return Environment(extensions=["jinja2.ext.do"]).from_string(text)
-
-
-def rendered(options: Mapping[str, Any]) -> Any:
-    """The macros that render what is written, as a model with these options has them."""
-    return _template().make_module({"config": _Config(options)})
-
-
-def statement_sql(into: str, options: Mapping[str, Any]) -> str:
-    """What a model with these options writes into a table, in Spark's SQL around SOURCE."""
-    write = options.get("write", "merge")
-    macros = rendered(options)
-    if write == "merge":
-        return str(macros.merge_sql(into, SOURCE))
-    return str(macros.insert_sql(into, SOURCE, write))
+from moldau.compiled.written import SOURCE
+from moldau.engines.duckdb.translation import identifier, translated
 
 
 def outcome_sql(statement: str, columns: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from moldau.engine.java import find_java
+from moldau.engines.spark.java import find_java
 from moldau.errors import MoldauError
 
 # Delta and what it needs beside Spark's own jars; all else stands in pyspark/jars already,

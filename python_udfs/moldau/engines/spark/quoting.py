@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moldau.engine.profile import spark_settings
+from moldau.engines.spark.profile import spark_settings
 from moldau.errors import MoldauError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moldau.engine.duckdb_sql import identifier
+from moldau.engines.duckdb.translation import identifier
 
 _NAMES = {
     "string": "VARCHAR",

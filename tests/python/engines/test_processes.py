@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from moldau.engine import processes
-from moldau.engine.processes import in_processes
+from moldau.engines.duckdb import processes
+from moldau.engines.duckdb.processes import in_processes
 
 
 def squared(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

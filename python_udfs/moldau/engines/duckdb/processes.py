@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from moldau.engines.engine import Mapped
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Mapped: TypeAlias = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
-"""Each row by itself: any part of them gives its part of the answer. It can be pickled."""
 WORTH_BYTES = 4 << 20  # below that a process takes longer to start than to work
 _PARTS_PER_PROCESS = 8
 

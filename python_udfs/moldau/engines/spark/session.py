@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engine.jars import jars_folder
-from moldau.engine.java import find_java
-from moldau.engine.profile import spark_settings
-from moldau.engine.quoting import check_quoting
+from moldau.engines.spark.jars import jars_folder
+from moldau.engines.spark.java import find_java
+from moldau.engines.spark.profile import spark_settings
+from moldau.engines.spark.quoting import check_quoting
 from moldau.errors import MoldauError
 
 if TYPE_CHECKING:

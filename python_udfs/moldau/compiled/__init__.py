@@ -1,0 +1,1 @@
+"""The project as dbt compiles it: models, what they read, and what they write."""

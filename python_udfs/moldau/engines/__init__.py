@@ -1,0 +1,1 @@
+"""The two engines that make the models of a run, a room each."""

@@ -1,0 +1,50 @@
+"""What a run asks of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from moldau.plugins.registry import PluginSpec
+
+Mapped: TypeAlias = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+"""Each row by itself: any part of them gives its part of the answer. It can be pickled."""
+
+
+class Engine(Protocol):
+    """It makes the models of the run that is open: all SQL that it is given is Spark's."""
+
+    def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
+        """Open a run with what it brings: view of `run.*` -> its query; all others are empty.
+
+        `is_small`: it pays to plan little, not to divide work."""
+
+    def bring(self, name: str, sql: str) -> None:
+        """Make the view `run.<name>`, of what the run that is open brings, too."""
+
+    def make_views(self, names: Sequence[str]) -> None:
+        """These views and what they read: views once a session, lists of the run each time."""
+
+    def run(self, names: Sequence[str]) -> None:
+        """Write these models, in the order of the graph, after the views and lists they read."""
+
+    def calling(
+        self, specs: Mapping[str, PluginSpec], journal: Path, dies_in_call: Sequence[int]
+    ) -> AbstractContextManager[None]:
+        """In this block models may call these plugins, by cluster (`moldau.plugins.slices`)."""
+
+    def keep(self, view: str, folder: Path) -> str:
+        """Keep the rows of a view of the run; gives the relation that reads them."""
+
+    def map(self, view: str, change: Mapped, schema: pa.Schema, folder: Path) -> str:
+        """Keep what a function over batches makes of the rows of a view of the run.
+
+        Gives the relation that reads them."""
+
+    def sql(self, statement: str) -> list[Any]:
+        """The rows of a query."""
