@@ -41,9 +41,9 @@ from measure import connect_peer, counted, insert, scratch, timed, versions, wri
 
 from moldau.compiled.graph import helpers_under, models
 from moldau.engines.duckdb.translation import MACROS
-from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
+from moldau.runs.load import load
 from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, open_run, settings_models
 from moldau.sessions.session import Session

@@ -14,13 +14,8 @@
             {%- set last = run_query("select coalesce(max(run_id), '00000000') from state.runs").rows[0][0] -%}
             {#- sorts after the last run and before the next one; another plain run may begin in the same millisecond -#}
             {%- set run_id = last ~ '~dbt-' ~ now_ms ~ '-' ~ invocation_id[:8] -%}
-            {%- do run_query(
-                "create or replace view run.parameters as select '" ~ run_id ~ "' as run_id, 'dbt' as kind, "
-                ~ "cast(null as string) as load_kind, false as is_open, false as is_locked, true as is_dry_run, "
-                ~ "cast(" ~ now_ms ~ " as bigint) as at_ms, "
-                ~ "cast(" ~ now_ms ~ " as bigint) as started_at_ms, "
-                ~ "cast(null as array<string>) as cluster_ids, cast(null as string) as topic_name"
-            ) -%}
+            {%- set told = {'run_id': "'" ~ run_id ~ "'", 'kind': "'dbt'", 'at_ms': now_ms, 'started_at_ms': now_ms} -%}
+            {%- do run_query('create or replace view run.parameters as ' ~ parameters_sql(told)) -%}
             {#- its lists go with the schema, which on-run-end drops -#}
             {%- do run_query('create schema if not exists plain_run location ' ~ text_of(warehouse_folder() ~ '/_moldau/plain_run/' ~ run_id)) -%}
             {#- under the settings in force -#}
@@ -38,6 +33,17 @@
             {%- endif -%}
         {%- endif -%}
     {%- endif -%}
+{% endmacro %}
+
+{# The one row of run.parameters: SQL of what is told, of the other columns what the contract says. #}
+{% macro parameters_sql(told) %}
+    {%- set source = graph.sources.values() | selectattr('schema', 'equalto', 'run') | selectattr('identifier', 'equalto', 'parameters') | first -%}
+    {%- set columns = [] -%}
+    {%- for column in source.columns.values() -%}
+        {%- set value = told.get(column.name, source.config.meta.untold[column.name]) -%}
+        {%- do columns.append('cast(' ~ value ~ ' as ' ~ column.data_type ~ ') as ' ~ column.name) -%}
+    {%- endfor -%}
+    {{ return('select ' ~ columns | join(', ')) }}
 {% endmacro %}
 
 {# Decisions that are made between a kill and the end of that run would be applied by it. #}

@@ -9,12 +9,13 @@ from manifest_support import project
 
 from moldau.compiled.graph import graph
 from moldau.reading.tables.table_status import table_status_sql
-from moldau.reading.tables.views import in_force_sql, parameters_sql
+from moldau.reading.tables.views import in_force_sql
 from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, next_run_id, open_run
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import in_force
+from moldau.warehouse.parameters import of_a_reader
 
 AT_MS = 1_800_000_000_000
 
@@ -39,7 +40,7 @@ def failing(session: Session, at_ms: int) -> dict[str, Any]:
     Marts and lists of a run are those of every cluster at this instant.
     """
     open_run(session, Run(next_run_id(session, "compare"), "compare", [], at_ms))
-    session.bring("parameters", parameters_sql(at_ms))
+    session.bring("parameters", of_a_reader(at_ms))
     for view, table in in_force().items():
         session.bring(view, in_force_sql(table))
     session.bring("table_status", table_status_sql(session.warehouse))

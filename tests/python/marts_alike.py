@@ -23,12 +23,12 @@ from moldau.reading.tables.values import plain
 from moldau.reading.tables.views import (
     PARAMETERS,
     TABLE_STATUS,
-    parameters_sql,
     tables_under,
     views_under,
 )
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import marts, tables
+from moldau.warehouse.parameters import of_a_reader
 
 
 def compared(*domains: str) -> list[str]:
@@ -122,7 +122,7 @@ def said_by_spark(
     for table in read:
         columns = [f"`{column.name}` {column.data_type}" for column in tables()[table].columns]
         give(table, connection.sql(f"from {table}").to_arrow_table(), ", ".join(columns))
-    spark.sql(parameters_sql(at_ms)).createOrReplaceTempView(_apart(PARAMETERS))
+    spark.sql(of_a_reader(at_ms)).createOrReplaceTempView(_apart(PARAMETERS))
     status = spark.sql(table_status_sql(session.warehouse))
     status.createOrReplaceTempView(_apart(TABLE_STATUS))
     views = views_under(names)

@@ -12,7 +12,7 @@ import click
 from moldau.cli.say import Data, hand_over, say
 
 if TYPE_CHECKING:
-    from moldau.loading.refusals import Refusal
+    from moldau.sessions.brought import Refusal
 
 FINDINGS = 2
 

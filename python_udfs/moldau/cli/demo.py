@@ -58,8 +58,8 @@ def demo(warehouse: Path) -> None:
 
 
 def _tell_story(settings: Settings, registry: Registry) -> None:
-    from moldau.loading.journal import load
     from moldau.runs.decide import decide
+    from moldau.runs.load import load
     from moldau.runs.opening import open_session
 
     warehouse = settings.warehouse

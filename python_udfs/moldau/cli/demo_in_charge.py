@@ -42,8 +42,8 @@ def settings_text(registry: Registry) -> str:
 
 def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) -> None:
     """Fill the plugin, clean up at `at_ms`; a delete fails, is retried; then sweep."""
-    from moldau.loading.journal import load
     from moldau.runs.decide import decide
+    from moldau.runs.load import load
 
     tell(
         "\n--- Now moldau is in charge ---\n"

@@ -75,7 +75,7 @@ def tell_of_mirrors(session: Session) -> None:
 
 
 def _load(session: Session, stage: str) -> None:
-    from moldau.loading.journal import load
+    from moldau.runs.load import load
 
     for cluster, topics in (
         ("A", ("A.__consumer_offsets", "A.mm2-offset-syncs.B.internal")),

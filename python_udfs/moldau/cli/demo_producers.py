@@ -65,9 +65,9 @@ _BESIDE = f"""
 
 def tell_of_producers(session: Session) -> None:
     """A round of the draft's algorithm, and what each rule set would have asked for."""
-    from moldau.loading.journal import load
     from moldau.replays.clock import Span
     from moldau.runs.decide import decide
+    from moldau.runs.load import load
     from moldau.runs.replay import Asked, replay_metadata
 
     tell(

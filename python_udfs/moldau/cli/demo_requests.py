@@ -18,8 +18,8 @@ KINDS = ("heartbeats", "topology_pushes", "group_deletions")
 
 def tell_of_requests(session: Session, registry: Registry, at_ms: int) -> None:
     """A gate, a push that fails, its back-off, a push that is stored, a deletion held back."""
-    from moldau.loading.journal import load
     from moldau.runs.decide import decide
+    from moldau.runs.load import load
 
     tell(
         "\n--- And what do clients get to hear? ---\n"

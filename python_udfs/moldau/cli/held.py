@@ -51,13 +51,14 @@ class Held:
             self._is_locked = True
 
     def session(self, settings: Settings) -> Session:
-        from moldau.runs.opening import finish_interrupted_work, start_session
+        from moldau.runs.opening import start_session
+        from moldau.runs.resume import finish_interrupted
 
         self.lock(settings)
         if self._session is None:
             self._session = start_session(settings, self._bytes_coming)
         else:
-            finish_interrupted_work(self._session)  # of a line that failed
+            finish_interrupted(self._session)  # of a line that failed
         self._session.settings = settings
         self._tell_finished(self._session)
         return self._session

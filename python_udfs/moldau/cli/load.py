@@ -15,7 +15,7 @@ from moldau.domains import domains
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
-    from moldau.loading.journal import Loaded
+    from moldau.loading.bring import Loaded
 
 KINDS = ("records", *(kind for domain in domains() for kind in domain.files))
 REFUSALS_SHOWN = 20
@@ -64,13 +64,13 @@ def load(
             "give FILES with --cluster and --kind, or --retry RUN, or --drop RUN"
         )
     if drop:
-        from moldau.loading.again import drop as drop_load
+        from moldau.runs.again import drop as drop_load
 
         with session_for(settings, "moldau load", wait) as session:
             drop_load(session, drop)
         say(f"{drop} is forgotten")
     elif retry:
-        from moldau.loading.again import retry as retry_load
+        from moldau.runs.again import retry as retry_load
 
         with session_for(settings, "moldau load", wait) as session:
             _tell(retry_load(session, retry), output_format)
@@ -81,7 +81,7 @@ def load(
         for file in files:
             if not file.is_file():
                 raise click.UsageError(f"{file} is not a file")
-        from moldau.loading.journal import load as load_files
+        from moldau.runs.load import load as load_files
 
         bytes_coming = sum(file.stat().st_size for file in files)
         with session_for(settings, "moldau load", wait, bytes_coming) as session:

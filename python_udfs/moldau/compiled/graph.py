@@ -54,6 +54,10 @@ class Node:
         return self.table.startswith("decisions.")
 
     @property
+    def calls_plugins(self) -> bool:
+        return "call_plugin(" in self.sql
+
+    @property
     def is_helper(self) -> bool:
         return self.materialized in HELPERS
 

@@ -78,9 +78,6 @@ class Kind:
     questions: tuple[Question, ...] = ()
     is_watched: bool = False
     """`moldau watch` runs it on each cluster's check interval."""
-    dies_before: tuple[str, ...] = ()
-    dies_after: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Points at which a test lets the run die: before anything was applied, after a model was."""
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,6 @@ DOMAIN = Domain(
             decides_once=True,
             always_applies=True,
             follows={"state.topology_backoffs": "state.groups"},
-            dies_before=("before_clear",),
-            dies_after={"settle_requested_groups": ("after_clear",)},
         ),
         Kind(
             name="cycle",
@@ -164,10 +162,6 @@ DOMAIN = Domain(
             ),
             calls_plugins=True,
             is_watched=True,
-            dies_after={
-                "record_plugin_calls": ("after_call", "before_clear"),
-                "clear_topology_epochs": ("after_clear",),
-            },
         ),
         Kind(
             name="sweep",
@@ -183,8 +177,6 @@ DOMAIN = Domain(
                 "count(*) as n from history.tombstones where run_id = {run} group by name",
             ),
             is_watched=True,
-            dies_before=("before_clear",),
-            dies_after={"tombstone_groups": ("after_clear",)},
         ),
     ),
     verbs={"topology": "Print the topology description of a streams group."},

@@ -137,8 +137,6 @@ DOMAIN = Domain(
                     answer=_probe,
                 ),
             ),
-            dies_before=("before_clear",),
-            dies_after={"emit_checkpoints": ("after_clear",)},
         ),
     ),
     verbs={"reset-plan": "Write the offsets that groups would be given, for Kafka's own tool."},

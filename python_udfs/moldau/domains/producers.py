@@ -96,12 +96,10 @@ DOMAIN = Domain(
             decisions="metadata_topics and decisions.metadata_rounds",
             place=60,
             acts_on=("evict", "evict_and_fetch", "fetch"),
-            dies_before=("before_clear",),
             counts=(
                 "select 'producers_settled' as name, count(*) as n from state.producers "
                 "where changed_in_run_id = {run}",
             ),
-            dies_after={"settle_producer_topics": ("after_clear",)},
         ),
     ),
     verbs={"replay": "Replay a log of events under every rule set, side by side."},

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from moldau.loading.refusals import Refusal
 from moldau.loading.shape import Shape
+from moldau.sessions.brought import Refusal
 
 # rows of one chunk with their line numbers, and what was refused in it
 Chunk = tuple[pa.Table, list[Refusal]]

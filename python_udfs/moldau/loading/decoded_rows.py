@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from moldau.loading.refusals import Refusal
     from moldau.loading.tally import Tally
+    from moldau.sessions.brought import Refusal
 
 _ROWS_AT_ONCE = 8_192
 

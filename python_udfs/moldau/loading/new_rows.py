@@ -18,12 +18,12 @@ import pyarrow as pa
 from moldau.domains import topics
 from moldau.domains.domain import Topics
 from moldau.embedded import connect
-from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
 from moldau.loading.tally import Tally
 from moldau.records import families, statuses
 from moldau.records.decode import decode
+from moldau.sessions.brought import Refusal
 from moldau.warehouse.append import append
 from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables

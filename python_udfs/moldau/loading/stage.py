@@ -1,8 +1,4 @@
-"""Bring files into a staging folder: checked, each record once, ready for Spark.
-
-A folder of staged rows with its `load.json` is the journal of a load: what is in it is either
-finished by this command or by the next one.
-"""
+"""Stage files in a folder: checked, each record once, ready to be appended."""
 
 from __future__ import annotations
 
@@ -16,38 +12,23 @@ import pyarrow.parquet
 
 from moldau.loading.checked_rows import Chunk
 from moldau.loading.read_lines import read_chunks
-from moldau.loading.refusals import Refusal
 from moldau.loading.shape import Shape
-from moldau.settings.fields import Name
+from moldau.sessions.brought import Brought
 from moldau.warehouse.durable import fsync
-from moldau.warehouse.notes import EXACTLY, read_note, write_note
-
-MARKER = "load.json"
-
-
-@dataclass
-class Brought:
-    """What a load brings, and what was refused on the way: the content of its marker."""
-
-    __pydantic_config__ = EXACTLY
-
-    run_id: str
-    kind: str
-    cluster_id: Name
-    files: list[str] = field(default_factory=list)
-    rows: int = 0
-    has_repeats: bool = False
-    refused: list[Refusal] = field(default_factory=list)
-    refused_files: list[str] = field(default_factory=list)
-    # records only: first and last offset of each partition
-    ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
 
 
 @dataclass
 class Staged(Brought):
-    """The same, and where its rows lie."""
+    """What a load brings, and where its rows lie."""
 
     folder: Path = field(kw_only=True)
+
+    @classmethod
+    def of(cls, brought: Brought, folder: Path) -> Staged:
+        return cls(**vars(brought), folder=folder)
+
+    def brought(self) -> Brought:
+        return Brought(**{name: value for name, value in vars(self).items() if name != "folder"})
 
     @property
     def rows_folder(self) -> Path:
@@ -57,20 +38,12 @@ class Staged(Brought):
         """In the order of the files that they came from."""
         return sorted(self.rows_folder.glob("*.parquet"))
 
-    def write_marker(self) -> None:
-        """From here on the load is finished whatever happens: the marker is on disk."""
-        fsync(*self.row_files(), self.rows_folder)
-        content = {name: value for name, value in vars(self).items() if name != "folder"}
-        write_note(self.folder / MARKER, Brought(**content))
-
-    @classmethod
-    def read(cls, folder: Path) -> Staged:
-        """The load that lies in `folder`; NotUnderstood if its marker is of another form."""
-        return cls(**vars(read_note(folder / MARKER, Brought)), folder=folder)
+    def bytes(self) -> int:
+        return sum(file.stat().st_size for file in self.row_files())
 
 
 def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
-    """Read the files into `staged.folder`, a Parquet file a chunk, and write the marker.
+    """Read the files into `staged.folder`, a Parquet file a chunk; then they are on disk.
 
     Columns: `shape.schema`, `file_index` and `line` (where the row stood).
     """
@@ -95,7 +68,7 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
             path.unlink()
         staged.rows = 0
     staged.ranges, staged.has_repeats = spans.ranges(), spans.may_repeat
-    staged.write_marker()
+    fsync(*staged.row_files(), staged.rows_folder)
 
 
 def _chunks(file: Path, shape: Shape, staged: Staged) -> Iterator[Chunk]:

@@ -14,6 +14,7 @@ from moldau.sessions.faults import die_at, fault, pids
 from moldau.sessions.run import Run
 
 if TYPE_CHECKING:
+    from moldau.compiled.graph import Node
     from moldau.sessions.session import Session
 
 
@@ -29,16 +30,20 @@ def apply(session: Session, run: Run) -> None:
     if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
         return
     with carrying_on(session, run, clusters) as carry_on:
-        models = [model.name for model in session.models("apply", run.kind)]
-        steps = [[model] for model in models]
+        models = session.models("apply", run.kind)
+        steps = [[model.name] for model in models]
         if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
-            steps = [models]
-        _die_at(kind.dies_before)
+            steps = [[model.name for model in models]]
+        first, last = _clears(models)
         for step in steps:
             shutdown.check()
+            if step == [first]:
+                die_at("before_clear")
             carry_on(step)
-            for model in step:
-                _die_at(kind.dies_after.get(model, ()))
+            if any(model.calls_plugins for model in models if step == [model.name]):
+                die_at("after_call")
+            if step == [last]:
+                die_at("after_clear")
     counts = " union all ".join(
         f"select {place} as place, * from ({count})" for place, count in enumerate(kind.counts)
     )
@@ -46,9 +51,12 @@ def apply(session: Session, run: Run) -> None:
     run.counts |= {name: count for _, name, count in counted}
 
 
-def _die_at(points: Sequence[str]) -> None:
-    for point in points:
-        die_at(point)
+def _clears(models: Sequence[Node]) -> tuple[str, str]:
+    """The first and the last that change state by what was decided, and answered by plugins."""
+    calls = [place for place, model in enumerate(models) if model.calls_plugins]
+    after = models[calls[-1] + 1 if calls else 0 :]
+    clears = [model.name for model in after if model.table.startswith("state.")]
+    return (clears[0], clears[-1]) if clears else ("", "")
 
 
 def _is_withdrawn(session: Session, run: Run) -> bool:

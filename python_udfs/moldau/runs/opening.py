@@ -12,8 +12,7 @@ from moldau.engines.chosen import Engines
 from moldau.engines.sizes import is_small
 from moldau.engines.spark import session as engine
 from moldau.engines.spark.catalog import register_database
-from moldau.loading.journal import finish_interrupted
-from moldau.runs.decide import finish_interrupted_runs
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session
 from moldau.settings import Settings
 from moldau.warehouse.create import create
@@ -55,11 +54,5 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
         return spark
 
     session = Session(settings, warehouse, Engines(warehouse, start_spark))
-    finish_interrupted_work(session)
-    return session
-
-
-def finish_interrupted_work(session: Session) -> None:
-    """Finish what a killed or failed command left behind; every verb that writes begins so."""
     finish_interrupted(session)
-    session.finished += finish_interrupted_runs(session)
+    return session

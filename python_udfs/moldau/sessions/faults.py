@@ -1,4 +1,8 @@
-"""MOLDAU_FAIL_AT: kill the process at a named point of a run, to test what survives."""
+"""MOLDAU_FAIL_AT: kill the process at a named point of a run, to test what survives.
+
+Points are named by the stages of a run (`moldau.runs.stages`) and hold for every kind that has the
+stage; what is cleared is the state that a run changes by what it decided.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from moldau.errors import MoldauError
 
 VARIABLE = "MOLDAU_FAIL_AT"
 POINTS = (
+    "after_bring",
+    "after_fold",
     "after_decide",
     "in_call",
     "after_call",

@@ -11,6 +11,7 @@ from moldau.domains import domains
 from moldau.engines.sizes import bytes_read
 from moldau.instants import now_ms
 from moldau.literals import literal, rows_sql
+from moldau.sessions.brought import Brought
 from moldau.sessions.lists import remove_lists
 from moldau.settings.fields import Name
 from moldau.warehouse.ask import ask_rows
@@ -18,6 +19,7 @@ from moldau.warehouse.contracts import run_views
 from moldau.warehouse.left import last_run_id
 from moldau.warehouse.lock import is_held
 from moldau.warehouse.notes import EXACTLY
+from moldau.warehouse.parameters import parameters_sql
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
@@ -55,6 +57,7 @@ class Run:
     rulesets: dict[str, dict[str, str]] = field(default_factory=dict)
     # cluster -> authority: what was applied is recorded, though it may be withdrawn by now
     authorities: dict[str, str] = field(default_factory=dict)
+    brought: Brought | None = None  # of a load
 
 
 def failed_calls(run: Run) -> int:
@@ -97,13 +100,11 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     """Choose the engine, and tell it what this run is about; what it does not bring is empty."""
     is_locked = is_held(session.warehouse)
     remove_lists(session.warehouse, run.run_id, is_locked)
+    named = ("run_id", "kind", "load_kind", "is_dry_run", "at_ms", "started_at_ms", "topic_name")
+    told = {name: getattr(run, name) for name in (*named, "cluster_ids")}
+    told |= {"is_open": True, "is_locked": is_locked}
     brought = {
-        "parameters": f"select {literal(run.run_id)} as run_id, {literal(run.kind)} as kind, "
-        f"{literal(run.load_kind)} as load_kind, true as is_open, "
-        f"{literal(is_locked)} as is_locked, "
-        f"{literal(run.is_dry_run)} as is_dry_run, {literal(run.at_ms)} as at_ms, "
-        f"{literal(run.started_at_ms)} as started_at_ms, "
-        f"{literal(run.cluster_ids)} as cluster_ids, {literal(run.topic_name)} as topic_name",
+        "parameters": parameters_sql({name: literal(value) for name, value in told.items()}),
         "settings": rows_sql(run_views()["settings"], _settings_rows(session, run)),
     }
     about = recorded_of(run)

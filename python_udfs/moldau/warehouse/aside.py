@@ -1,7 +1,7 @@
 """Loads and runs that cannot be finished: set aside with the reason, so that all else goes on.
 
 An entry is a folder `<warehouse>/_moldau/aside/<run_id>` with `reason.json` and what was moved
-there: the folder of a staged load, or the journal of a run.
+there: the journal of a run, and of a load its staged rows.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 from moldau.warehouse.durable import fsync
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
-from moldau.warehouse.paths import ASIDE
+from moldau.warehouse.paths import ASIDE, LOADS
 
-_REASON, _MOVED = "reason.json", "moved"
+_REASON, _MOVED, _STAGED = "reason.json", "moved", "staged"
 
 
 @dataclass(frozen=True)
 class Aside:
-    """`moved`: the folder of a load or the journal of a run, as it was found."""
+    """`moved`: the journal of the run, as it was found; of a load of moldau 0.1 its folder."""
 
     run_id: str
     reason: str
@@ -33,6 +33,15 @@ class Aside:
     def kind(self) -> str:
         return self.run_id.partition("-")[2]
 
+    @property
+    def is_load(self) -> bool:
+        return self.kind.rstrip("+") == "load"
+
+    @property
+    def staged(self) -> Path:
+        """The folder of the rows of a load."""
+        return self.moved.with_name(_STAGED)
+
 
 @dataclass(frozen=True)
 class _Reason:
@@ -42,15 +51,17 @@ class _Reason:
     at_ms: int
 
 
-def set_aside(warehouse: Path, found: Path, reason: str) -> Aside:
-    """Move a staged load or a journal, named by its run_id, out of every command's way."""
-    entry = warehouse / ASIDE / found.name.removesuffix(".json")
+def set_aside(warehouse: Path, journal: Path, reason: str) -> Aside:
+    """Move a journal, named by its run_id, and what the run brings out of every command's way."""
+    entry = warehouse / ASIDE / journal.stem
     while (entry / _MOVED).exists():  # only what no command of moldau named comes twice
         entry = entry.with_name(f"{entry.name}+")
     told = _Reason(" ".join(reason.split())[:2000], time.time_ns() // 1_000_000)
     write_note(entry / _REASON, told)
-    os.rename(found, entry / _MOVED)
-    fsync(entry, entry.parent, found.parent)
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(warehouse / LOADS / journal.stem, entry / _STAGED)
+    os.rename(journal, entry / _MOVED)
+    fsync(entry, entry.parent, journal.parent)
     return Aside(entry.name, told.reason, told.at_ms, entry / _MOVED)
 
 
@@ -63,7 +74,7 @@ def read_aside(warehouse: Path) -> list[Aside]:
 
 def in_words(entry: Aside) -> str:
     """One line: what is set aside, why, and what can be done about it."""
-    if entry.moved.is_dir():
+    if entry.is_load:
         choice = f"`moldau load --retry {entry.run_id}` or `--drop {entry.run_id}` decides"
     else:
         choice = (

@@ -77,6 +77,16 @@ def run_views() -> dict[str, dict[str, str]]:
 
 
 @cache
+def untold_parameters() -> dict[str, str]:
+    """SQL of what is not told in `run.parameters` where no run is open, by column."""
+    content = _content(ROOT / "models" / "staging" / "sources" / "run.yml")
+    [run] = (source for source in content["sources"] if source["name"] == "run")
+    [entry] = (table for table in run["tables"] if table["name"] == "parameters")
+    found: dict[str, str] = entry["config"]["meta"]["untold"]
+    return found
+
+
+@cache
 def in_force() -> dict[str, str]:
     """Views of `run.*` that are the rows in force of a table of state: name -> table."""
     return {

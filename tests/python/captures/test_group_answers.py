@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from spark_support import CAPTURES, dicts, rows
 
-from moldau.loading.journal import load
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 
 CLUSTER = "groups-as-kafka-answers"

@@ -17,8 +17,8 @@ import pytest
 from cleanup_support import epochs, expected_of
 from spark_support import Record, fold_records, read_capture, read_decoded, rows, with_clusters
 
-from moldau.loading.journal import load
 from moldau.runs.decide import decide
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 
 CAPTURE = "cleanup-failing"

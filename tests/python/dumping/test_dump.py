@@ -35,8 +35,8 @@ from moldau.dumping.consuming import Reader
 from moldau.dumping.dump import dump
 from moldau.dumping.extents import Extent, extents_of
 from moldau.errors import MoldauError
-from moldau.loading.journal import load
 from moldau.reading.tables.query import query
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 
 OFFSETS = "__consumer_offsets"

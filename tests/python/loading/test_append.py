@@ -11,9 +11,9 @@ import pytest
 from deltalake import DeltaTable
 
 from moldau.loading.new_rows import append_rows
-from moldau.loading.refusals import Refusal
 from moldau.loading.shapes import shapes
 from moldau.loading.stage import Staged, stage
+from moldau.sessions.brought import Refusal
 from moldau.warehouse.create import create
 
 JOIN = {"request_id": "r1", "group_id": "g", "member_id": "", "received_at_ms": 5}

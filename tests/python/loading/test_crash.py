@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from spark_support import CAPTURES, Killed, contents, fresh, rows, with_clusters
 
-from moldau.loading import journal
-from moldau.loading.journal import load
-from moldau.runs.opening import finish_interrupted_work
+from moldau.runs.load import load
+from moldau.runs.resume import finish_interrupted
+from moldau.sessions import faults
 from moldau.sessions.session import Session
-from moldau.warehouse.paths import LOADS
+from moldau.warehouse.paths import LOADS, RUNS
 
 SOURCE = CAPTURES / "cleanup-noplugin" / "__consumer_offsets.jsonl"
 UNDISTURBED = "crash undisturbed"
@@ -33,12 +33,20 @@ def die(*_: object, **__: object) -> Any:
     raise Killed
 
 
+def at(point: str) -> Callable[[pytest.MonkeyPatch], None]:
+    def dies(patch: pytest.MonkeyPatch) -> None:
+        patch.setenv(faults.VARIABLE, point)
+        patch.setattr(faults, "die", die)
+
+    return dies
+
+
 def once_staged(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(journal, "finish", die)
+    patch.setattr("moldau.runs.load.carry_out", die)
 
 
 def once_appended(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(journal, "append_decoded", die)
+    patch.setattr("moldau.loading.bring.append_decoded", die)
 
 
 def half_folded(patch: pytest.MonkeyPatch) -> None:
@@ -56,7 +64,10 @@ def half_folded(patch: pytest.MonkeyPatch) -> None:
 MOMENTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "crash staged": once_staged,
     "crash appended": once_appended,
+    "crash brought": at("after_bring"),
     "crash half-folded": half_folded,
+    "crash folded": at("after_fold"),
+    "crash without a row": at("before_run_row"),
 }
 
 
@@ -69,7 +80,7 @@ def told(session: Session) -> dict[str, Any]:
             dies(patch)
             load(fresh(session), [SOURCE], cluster, "records")
         written[cluster] = _tables_with(session, cluster)
-        finish_interrupted_work(fresh(session))
+        finish_interrupted(fresh(session))
     load(fresh(session), [SOURCE], UNDISTURBED, "records")
     runs = rows(session, "select cluster_ids[0] from state.runs where kind = 'load'")
     found = {name: contents(session, name, hidden) for name, hidden in TABLES.items()}
@@ -85,7 +96,10 @@ def test_each_died_at_its_moment(told: dict[str, Any]) -> None:
     assert told["written"] == {
         "crash staged": [],
         "crash appended": ["raw.records"],
+        "crash brought": ["raw.records", "decoded.group_records"],
         "crash half-folded": ["raw.records", "decoded.group_records", "state.group_records"],
+        "crash folded": [*TABLES],
+        "crash without a row": [*TABLES],
     }
 
 
@@ -103,4 +117,5 @@ def test_each_load_has_one_run_and_leaves_nothing_behind(
 ) -> None:
     for cluster in (*MOMENTS, UNDISTURBED):
         assert told["runs"].count(cluster) == 1
-    assert list((session.warehouse / LOADS).glob("*")) == []
+    for folder in (LOADS, RUNS):
+        assert list((session.warehouse / folder).glob("*")) == []

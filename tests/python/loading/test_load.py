@@ -12,7 +12,8 @@ import pyarrow.parquet
 import pytest
 from spark_support import CAPTURES, Record, contents, read_capture, rows
 
-from moldau.loading.journal import Loaded, load
+from moldau.loading.bring import Loaded
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 
 CAPTURE = "cleanup-noplugin"

@@ -16,9 +16,9 @@ from parquet_support import T, random_table
 
 from moldau.errors import MoldauError
 from moldau.loading.read_lines import read_chunks
-from moldau.loading.refusals import Refusal
 from moldau.loading.shape import Shape
 from moldau.loading.shapes import RECORDS, shapes
+from moldau.sessions.brought import Refusal
 
 RECORD = {
     "topic": "t", "partition": 0, "offset": 7, "timestamp_ms": T, "timestamp_type": "CreateTime",

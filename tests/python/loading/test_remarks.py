@@ -13,9 +13,9 @@ from spark_support import Killed, Record, fresh, rows, with_clusters
 
 from moldau.cli.decode import decode
 from moldau.cli.load import _tell
-from moldau.loading import journal
-from moldau.loading.journal import Loaded, load
-from moldau.runs.opening import finish_interrupted_work
+from moldau.loading.bring import Loaded
+from moldau.runs.load import load
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session
 
 COUNTED = {
@@ -116,12 +116,12 @@ def test_a_load_that_the_next_command_finishes_says_it_too(
         raise Killed
 
     found = []
-    for number, moment in enumerate(("append_decoded", "folds_of")):
+    for number, moment in enumerate(("loading.bring.append_decoded", "runs.stages.folds_of")):
         with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(journal, moment, die)
+            patch.setattr(f"moldau.{moment}", die)
             load(fresh(session), [file], f"remarks-killed-{number}", "records")
         later = fresh(session)
-        finish_interrupted_work(later)
+        finish_interrupted(later)
         found.append([note.split(": ", 1)[1] for note in later.notes])
     assert found[0] == found[1]
     assert any("bad_value" in note for note in found[0])

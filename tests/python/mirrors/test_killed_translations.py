@@ -15,10 +15,10 @@ import pytest
 from mirror_support import CheckpointRecord, flow_settings, fold_checkpoints, with_flows
 from spark_support import Killed, contents, dying_at, fresh, rows
 
-from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.runs.decide import decide
-from moldau.runs.opening import finish_interrupted_work
+from moldau.runs.load import load
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session
 
 AT_MS = 1_800_000_000_000
@@ -64,8 +64,8 @@ def load_dying(session: Session, file: Path, cluster: str) -> None:
             if count == 1:
                 load(fresh(session), [file], cluster, "records")
             else:
-                finish_interrupted_work(fresh(session))
-    finish_interrupted_work(fresh(session))
+                finish_interrupted(fresh(session))
+    finish_interrupted(fresh(session))
 
 
 def translate_dying(session: Session, cluster: str) -> None:
@@ -73,8 +73,8 @@ def translate_dying(session: Session, cluster: str) -> None:
         decide(fresh(session), "translate", [cluster], AT_MS, is_dry_run=False)
     for point in DEATHS[1:]:
         with dying_at(point):
-            finish_interrupted_work(fresh(session))
-    finish_interrupted_work(fresh(session))
+            finish_interrupted(fresh(session))
+    finish_interrupted(fresh(session))
 
 
 Told = dict[str, dict[str, list[str]]]

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet
 from metadata_reference import Producer, Round, Rules
 
-from moldau.loading.journal import Loaded, load
+from moldau.loading.bring import Loaded
 from moldau.reading.tables.query import query
 from moldau.runs.decide import decide
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 

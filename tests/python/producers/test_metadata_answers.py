@@ -18,9 +18,9 @@ from producer_support import (
 )
 from spark_support import change, contents, dying_at, fresh, writes
 
-from moldau.runs import decide as decide_module
+from moldau.runs import stages
 from moldau.runs.decide import decide
-from moldau.runs.opening import finish_interrupted_work
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
@@ -104,13 +104,13 @@ def test_a_broker_in_charge_applies_nothing(session: Session) -> None:
 
 def write_before_applying(monkeypatch: pytest.MonkeyPatch, update: str) -> None:
     """Another writer, when the round is decided and not applied yet."""
-    plain = decide_module.apply
+    plain = stages.apply
 
     def late(session: Session, run: Run) -> None:
         change(session, f"update state.producer_topics {update}")
         plain(session, run)
 
-    monkeypatch.setattr(decide_module, "apply", late)
+    monkeypatch.setattr(stages, "apply", late)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_killed_run_ends_like_one_that_was_not(session: Session, point: str) -
     decide(ours, "metadata", [calm], NOW_MS, is_dry_run=False)
     with dying_at(point):
         decide(ours, "metadata", [killed], NOW_MS, is_dry_run=False)
-    finish_interrupted_work(fresh(ours))
+    finish_interrupted(fresh(ours))
     for table in ("state.producer_topics", "state.producers", "decisions.metadata_topics",
                   "decisions.metadata_rounds", "history.decision_changes"):  # fmt: skip
         hidden = [name for name in HIDDEN if name in _columns(table)]

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 from producer_support import Event, load_events, load_lines, topics_of, with_producers
 
-from moldau.loading.journal import load
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 
 ROW = {"producer_id": "o1", "topic": "x", "last_access_at_ms": 5, "last_refresh_at_ms": 3,

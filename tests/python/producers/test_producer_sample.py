@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from producer_support import load_lines, rounds_of, topics_of
 
-from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.runs.decide import decide
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 

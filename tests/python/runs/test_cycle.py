@@ -22,7 +22,8 @@ from spark_support import (
 )
 
 from moldau.literals import literal
-from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.decide import decide
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.run import FAILURES, Run, failed_calls
 from moldau.sessions.session import Session
 from moldau.warehouse.paths import CALLS
@@ -286,7 +287,7 @@ def test_a_group_that_was_revived_drops_out_at_the_barrier(
                     f"where cluster_id = 'dropped' and group_id = '{group}'",
                 )
 
-    monkeypatch.setattr("moldau.runs.decide.die_at", another_writer)
+    monkeypatch.setattr("moldau.runs.stages.die_at", another_writer)
     run = decide(session, "cycle", ["dropped"], AT_MS, is_dry_run=False)
     assert set(calls(session, "dropped", run.run_id)) == {"stays"}
     assert clears(session, "dropped", run.run_id) == {
@@ -338,7 +339,7 @@ def test_a_plugin_that_ends_its_process_fails_what_was_under_way_and_stops_nothi
     assert epochs(session, "ending") == {"crash": -2, "g1": -1, "g2": -1}
     assert failed_calls(run) == run.counts["deletes_transient_failure"] == 1
     assert (run.counts["deletes_success"], run.counts["cleared"]) == (2, 2)
-    assert finish_interrupted_runs(session) == []
+    assert finish_interrupted(session) == []
     assert not (session.warehouse / CALLS).exists()
     again = decide(session, "cycle", list(clusters), AT_MS + 1, is_dry_run=False)
     assert calls(session, "ending", again.run_id) == {"crash": ("transient_failure", ended)}
@@ -360,7 +361,7 @@ def test_an_authority_that_was_withdrawn_between_call_and_clear_is_respected(
     with dying_at("after_call"):
         decide(before, "cycle", ["withdrawn", "kept on"], AT_MS, is_dry_run=False)
     after = with_clusters(session, {"withdrawn": "{authority: broker}", "kept on": yml})
-    [run] = finish_interrupted_runs(after)
+    [run] = finish_interrupted(after)
     assert run.counts["cleared"] == 1
     assert (epochs(session, "withdrawn"), epochs(session, "kept on")) == ({"g": 3}, {"g": -1})
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from moldau.cli import run
-from moldau.loading import journal
 from moldau.project import SAMPLES
+from moldau.runs.load import load
 from moldau.runs.opening import open_session
 from moldau.settings import load_settings
 from moldau.warehouse.ask import ask_rows
@@ -333,9 +333,9 @@ def test_a_load_whose_rows_are_damaged_is_set_aside(
     later = SAMPLES / "west" / "__consumer_offsets.later.jsonl"
     settings = load_settings(None, warehouse)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(journal, "finish", killed)
+        patch.setattr("moldau.runs.load.carry_out", killed)
         with open_session(settings, "pytest") as session:
-            journal.load(session, [later], "west", "records")
+            load(session, [later], "west", "records")
     [path] = (warehouse / LOADS).rglob("*.parquet")
     if hurt == "a flipped bit":
         flip_page(path, "record_value")

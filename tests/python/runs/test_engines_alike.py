@@ -22,9 +22,9 @@ from spark_support import (
 )
 from tables_alike import tables_in, written
 
-from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.runs.decide import decide
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables

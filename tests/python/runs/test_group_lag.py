@@ -10,7 +10,7 @@ import pytest
 from lag_cases import LARGEST, Cluster, State, T, states_table, told, untold
 from spark_support import ROOT, fold, fold_records, mart, parquet_of, rows
 
-from moldau.loading.journal import load
+from moldau.runs.load import load
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

@@ -40,14 +40,14 @@ from moldau.warehouse.lock import locked
 pytestmark = pytest.mark.processes
 SOURCE = CAPTURES / "cleanup-noplugin" / "__consumer_offsets.jsonl"
 LOADED, UNDISTURBED = "loaded", "undisturbed"
-STAGED, APPENDED = "_moldau/loads/*/load.json", "raw/records/_delta_log/*.json"
+STAGED, APPENDED = "_moldau/runs/*-load.json", "raw/records/_delta_log/*.json"
 # what the cycle does is begun by the second command and told of by the last one
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
 from kill_support import AT_MS, calm, fold_groups, told_of
 from spark_support import contents, rows
-from moldau.loading.journal import load
+from moldau.runs.load import load
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
 from moldau.settings import load_settings

@@ -27,7 +27,7 @@ from kill_support import (
 from spark_support import dying_at, fresh, with_clusters
 
 from moldau.runs.decide import decide
-from moldau.runs.opening import finish_interrupted_work
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session
 from moldau.settings.rule_sets import rule_sets
 
@@ -68,8 +68,8 @@ def told(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
                 decide(fresh(session), kind, names, AT_MS, is_dry_run=False)
             for point in others:
                 with dying_at(point):
-                    finish_interrupted_work(fresh(session))
-            finish_interrupted_work(fresh(session))
+                    finish_interrupted(fresh(session))
+            finish_interrupted(fresh(session))
         for kind in DEATHS:
             decide(session, kind, calm(names), AT_MS, is_dry_run=False)
     return told_of(session, names, *DEATHS) | {"called": calls_in(folder)}

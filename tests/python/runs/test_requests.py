@@ -25,10 +25,11 @@ from spark_support import (
 )
 
 from moldau.compiled.graph import helpers_under
-from moldau.loading.journal import load
 from moldau.records.encode import encode_key, encode_value
-from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
+from moldau.runs.load import load
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 
@@ -614,8 +615,8 @@ def test_what_was_killed_ends_like_what_was_not(
         decide(fresh(charged), "requests", [killed], AT_MS, is_dry_run=False)
     for point in POINTS:
         with dying_at(point):
-            finish_interrupted_runs(fresh(charged))
-    finish_interrupted_runs(fresh(charged))
+            finish_interrupted(fresh(charged))
+    finish_interrupted(fresh(charged))
     assert groups_of(charged, killed) == groups_of(charged, whole)
     assert backoffs_of(charged, killed) == backoffs_of(charged, whole)
     told, undisturbed = (answers_of(charged, name) for name in (killed, whole))

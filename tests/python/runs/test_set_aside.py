@@ -15,18 +15,20 @@ from spark_support import change, rows, with_clusters
 from moldau.cli import moldau
 from moldau.compiled.dbt import DbtError
 from moldau.errors import MoldauError
-from moldau.loading.again import drop, retry
-from moldau.loading.journal import load
-from moldau.loading.stage import MARKER, Staged
 from moldau.reading.health.status import read_status
+from moldau.runs.again import drop, retry
 from moldau.runs.decide import decide
 from moldau.runs.idle import read_notes
-from moldau.runs.opening import finish_interrupted_work
+from moldau.runs.load import load
+from moldau.runs.resume import finish_interrupted
+from moldau.sessions.brought import Brought
+from moldau.sessions.journal import OF_A_LOAD, note, run_of, staged_folder
 from moldau.sessions.run import next_run_id
 from moldau.sessions.session import Session
 from moldau.warehouse.aside import read_aside
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.paths import IDLE, LOADS, RUNS
+from moldau.warehouse.notes import write_note
+from moldau.warehouse.paths import IDLE, RUNS
 
 AT_MS = 1_800_000_000_000
 
@@ -62,7 +64,7 @@ def failing_load(session: Session, folder: Path, partition: int) -> str:
     log.commit("no")
     with pytest.raises(DbtError, match=r"fold_groups: .* 1 rows failed validation check"):
         load(session, [file_of(folder, log)], "aside", "records")
-    finish_interrupted_work(session)
+    finish_interrupted(session)
     return session.set_aside.pop().run_id
 
 
@@ -135,13 +137,13 @@ def test_a_note_that_is_not_understood_stops_nobody(
     aside: Session, content: str, reason: str
 ) -> None:
     journal = aside.warehouse / RUNS / "00000000-cycle.json"
-    staged = aside.warehouse / LOADS / "00000000-load"
+    load = aside.warehouse / RUNS / "00000000-load.json"
     idle = aside.warehouse / IDLE / "cycle.json"
-    for file in (journal, staged / MARKER, idle):
+    for file in (journal, load, idle):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
     assert read_notes(aside.warehouse, "cycle").clusters == {}
-    finish_interrupted_work(aside)
+    finish_interrupted(aside)
     aside.set_aside.clear()
     found = read_aside(aside.warehouse)
     assert [entry.run_id for entry in found] == ["00000000-cycle", "00000000-load"]
@@ -160,21 +162,23 @@ def test_what_no_command_named_is_set_aside_without_a_number(aside: Session) -> 
     stray = aside.warehouse / RUNS / "._00000007-cycle.json"
     stray.write_text("")
     before = next_run_id(aside, "cycle")
-    finish_interrupted_work(aside)
+    finish_interrupted(aside)
     assert [entry.run_id for entry in read_aside(aside.warehouse)] == ["._00000007-cycle"]
     assert next_run_id(aside, "cycle") == before
     stray.write_text("")
-    finish_interrupted_work(aside)
+    finish_interrupted(aside)
     for name in ("._00000007-cycle", "._00000007-cycle+"):
         drop(aside, name)
     assert read_aside(aside.warehouse) == []
 
 
-def test_a_staged_load_without_its_rows_is_set_aside(aside: Session) -> None:
+@pytest.mark.parametrize("is_of_0_1", [False, True])
+def test_a_staged_load_without_its_rows_is_set_aside(aside: Session, is_of_0_1: bool) -> None:
     run_id = next_run_id(aside, "load")
-    staged = Staged(run_id, "records", "aside", rows=1, folder=aside.warehouse / LOADS / run_id)
-    staged.rows_folder.mkdir(parents=True)
-    staged.write_marker()
-    staged.rows_folder.rmdir()
-    finish_interrupted_work(aside)
+    brought = Brought(run_id, "records", "aside", rows=1)
+    if is_of_0_1:
+        write_note(staged_folder(aside.warehouse, run_id) / OF_A_LOAD, brought)
+    else:
+        note(aside.warehouse, run_of(brought))
+    finish_interrupted(aside)
     assert [entry.run_id for entry in read_aside(aside.warehouse)] == [run_id]

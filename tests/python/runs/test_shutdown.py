@@ -16,7 +16,8 @@ import pytest
 from log_support import Log
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.decide import decide
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.run import SKIPPED, Run, next_run_id
 from moldau.sessions.run_rows import append_rows
 from moldau.sessions.session import Session
@@ -66,7 +67,7 @@ def stopped(session: Session, story: str, folder: Path, when: Callable[[], bool]
     left = found(session, story)
     dropped = [Run("", "cycle", [story], AT_MS) for _ in range(2)]
     append_rows(session.warehouse, dropped, SKIPPED)
-    finish_interrupted_runs(session)
+    finish_interrupted(session)
     return {"left": left, "dropped": dropped, "finished": found(session, story), "as": story}
 
 

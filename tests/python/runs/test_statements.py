@@ -14,10 +14,10 @@ from log_support import Log
 from spark_support import commits, fold_records, in_spark, rows, statements, with_clusters, writes
 
 from moldau.compiled.graph import helpers_under, models_tagged
-from moldau.loading.journal import load
 from moldau.project import SAMPLES
 from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
+from moldau.runs.load import load
 from moldau.sessions.session import Engines, Session
 
 AT_MS = 1_800_000_000_000

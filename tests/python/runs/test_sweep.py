@@ -12,7 +12,8 @@ import pytest
 from log_support import Log
 from spark_support import change, dying_at, fold_records, rows, with_clusters
 
-from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.decide import decide
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session
 
 DAY_MS = 86_400_000
@@ -129,7 +130,7 @@ def swept(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Told:
     fold_records(session, {name: one.records for name, one in logs.items()})
     told: Told = {"session": session, "clusters": clusters, "log": log, "healing": healing}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("moldau.runs.decide.die_at", lambda point: commit_again(session, point))
+        patch.setattr("moldau.runs.stages.die_at", lambda point: commit_again(session, point))
         of_first = [*clusters, "saved", *RETURNING]
         told["first"] = decide(session, "sweep", of_first, AT_MS, is_dry_run=False)
     told["states"] = {name: states(session, name) for name in of_first}
@@ -248,7 +249,7 @@ def test_what_was_removed_is_recorded_though_the_authority_was_withdrawn_before_
     with dying_at("after_clear"):
         decide(session, "sweep", ["relieved"], AT_MS, is_dry_run=False)
     assert states(session, "relieved") == {"simple": "DEAD"}
-    [run] = finish_interrupted_runs(with_clusters(session, {"relieved": "{authority: broker}"}))
+    [run] = finish_interrupted(with_clusters(session, {"relieved": "{authority: broker}"}))
     assert (run.counts["offsets_removed"], run.counts["groups_removed"]) == (1, 1)
     assert [row[:2] for row in tombstones(session, "relieved")] == [
         ("simple", None),

@@ -14,7 +14,8 @@ from spark_support import fold_records, read_capture, rows, spark_of, with_clust
 from moldau.compiled.dbt import DbtError, dbt
 from moldau.engines.spark.catalog import register
 from moldau.runs.compare import compare
-from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.decide import decide
+from moldau.runs.resume import finish_interrupted
 from moldau.sessions.run import next_run_id
 from moldau.sessions.session import Session
 from moldau.warehouse.create import create
@@ -32,7 +33,7 @@ def test_a_run_that_wrote_its_row_is_not_closed_twice(session: Session) -> None:
     run = decide(session, "cycle", ["owed"], AT_MS, is_dry_run=True)
     journal = session.warehouse / "_moldau" / "runs" / f"{run.run_id}.json"
     write_durably(journal, json.dumps(asdict(run)))
-    finish_interrupted_runs(session)
+    finish_interrupted(session)
     assert not journal.exists()
     of_run = f"from state.runs where run_id = '{run.run_id}'"
     assert rows(session, f"select count(*) {of_run}") == [(1,)]
@@ -67,11 +68,11 @@ def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_come
 
     with monkeypatch.context() as patch:  # before the journal tells of it
         patch.setattr(Session, "run_models", run_without_the_last)
-        decide_until(monkeypatch, "moldau.runs.decide._decided", session, "interrupted")
+        decide_until(monkeypatch, "moldau.runs.stages.decided_by", session, "interrupted")
     spark_of(session).sql("drop view if exists run.parameters")
     with pytest.raises(DbtError, match="has not ended in this warehouse"):
         dbt("run", "--select", "stg_run__slice", warehouse=session.warehouse)
-    finish_interrupted_runs(session)
+    finish_interrupted(session)
     recorded = "from history.decision_changes where cluster_id = 'interrupted'"
     assert rows(session, f"select subject, reason_code {recorded}") == [("cleanup g", "NO_PLUGIN")]
     shown = "from marts.decisions where cluster_id = 'interrupted'"
@@ -87,8 +88,8 @@ def test_a_killed_run_ends_under_the_rule_set_that_it_decided_under(
     log = Log()
     log.streams("g", stored=3)
     fold_records(before, {"switched": log.records})
-    decide_until(monkeypatch, "moldau.runs.decide.apply", before, "switched")
-    finish_interrupted_runs(with_clusters(session, {"switched": f"{{{plugin}}}"}))
+    decide_until(monkeypatch, "moldau.runs.stages.apply", before, "switched")
+    finish_interrupted(with_clusters(session, {"switched": f"{{{plugin}}}"}))
     cleared = "select step, outcome from history.epoch_clears where cluster_id = "
     assert rows(session, f"{cleared} 'switched' order by step") == [
         ("barrier", "marked_uncertain"),

@@ -12,8 +12,9 @@ from tier_support import Tiered, fold_log, fold_tiers, log_of, tiered
 
 from moldau.errors import MoldauError
 from moldau.runs.compare import compare
-from moldau.runs.decide import decide, finish_interrupted_runs
+from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
+from moldau.runs.resume import finish_interrupted
 from moldau.runs.what_if import what_if
 from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
@@ -154,7 +155,7 @@ def twins(runs: Session) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
         patch.setattr(Session, "run_models", die_half_way)
         decide(session, "tiers", ["killed"], NOW_MS, is_dry_run=False)
-    finish_interrupted_runs(session)
+    finish_interrupted(session)
     return told
 
 

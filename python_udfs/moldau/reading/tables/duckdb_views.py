@@ -19,9 +19,9 @@ from moldau.reading.tables.views import (
     TABLE_STATUS,
     View,
     is_view,
-    parameters_sql,
     views_under,
 )
+from moldau.warehouse.parameters import of_a_reader
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -69,7 +69,7 @@ def _create_marts(
         connection.execute(macro)
     connection.execute(f"create schema {SCHEMA}")
     clock = time.time_ns() // 1_000_000 if at_ms is None else at_ms
-    connection.execute(f"create view {PARAMETERS} as {parameters_sql(clock, 'varchar[]')}")
+    connection.execute(f"create view {PARAMETERS} as {of_a_reader(clock, 'varchar[]')}")
     if any(TABLE_STATUS in view.views for view in views):
         connection.execute(f"create view {TABLE_STATUS} as {table_status_sql(warehouse)}")
     for view in views:

@@ -12,10 +12,10 @@ from moldau.reading.tables.views import (
     PARAMETERS,
     SCHEMA,
     TABLE_STATUS,
-    parameters_sql,
     views_under,
     whole_sql,
 )
+from moldau.warehouse.parameters import of_a_reader
 from moldau.warehouse.paths import RUN_VIEWS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def make_marts(
     folder = literal(str(warehouse / RUN_VIEWS))  # views need none, but a schema has one
     for schema in (SCHEMA, "marts"):
         spark.sql(f"create schema if not exists {schema} location {folder}")
-    spark.sql(f"create or replace view {PARAMETERS} as {parameters_sql(at_ms)}")
+    spark.sql(f"create or replace view {PARAMETERS} as {of_a_reader(at_ms)}")
     if any(TABLE_STATUS in view.views for view in views_under(names)):
         spark.sql(f"create or replace view {TABLE_STATUS} as {table_status_sql(warehouse)}")
     made = {f"marts.{row.viewName}" for row in spark.sql("show views in marts").collect()}

@@ -94,17 +94,6 @@ def is_view(name: str) -> bool:
     return name.startswith(("marts.", f"{SCHEMA}."))
 
 
-def parameters_sql(at_ms: int | None, texts: str = "array<string>") -> str:
-    """`reading.parameters`. `at_ms`: the clock; None = whenever Spark is asked. `texts`: a type."""
-    clock = "unix_millis(current_timestamp())" if at_ms is None else f"{at_ms:d}"
-    return (
-        "select '~' as run_id, 'read' as kind, cast(null as string) as load_kind, "
-        "false as is_open, false as is_locked, true as is_dry_run, "
-        f"cast({clock} as bigint) as at_ms, cast({clock} as bigint) as started_at_ms, "
-        f"cast(null as {texts}) as cluster_ids, cast(null as string) as topic_name"
-    )
-
-
 def in_force_sql(table: str) -> str:
     """The settings in force, of a table that keeps those of before, too."""
     return f"select * from {table} where valid_to_ms is null"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
-from moldau.loading.journal import Loaded, finish
-from moldau.loading.new_rows import take_back
-from moldau.loading.stage import Staged
+from moldau.loading.bring import Loaded
+from moldau.runs.load import finish
+from moldau.runs.resume import setting_aside
+from moldau.sessions import journal
+from moldau.sessions.brought import Brought
 from moldau.sessions.run import next_run_id
-from moldau.sessions.unfinished import setting_aside
 from moldau.warehouse.aside import Aside, forget, read_aside
 from moldau.warehouse.notes import NotUnderstood
-from moldau.warehouse.paths import LOADS
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -26,27 +27,40 @@ def retry(session: Session, run_id: str) -> Loaded:
     Raises MoldauError if there is no such load, or if it cannot be finished now either.
     """
     entry = _find(session, run_id)
-    if not entry.moved.is_dir():
+    if not entry.is_load:
         raise MoldauError(f"{run_id} is not a load: the next {entry.kind} decides anew")
-    try:
-        staged = Staged.read(entry.moved)
-    except (NotUnderstood, OSError) as error:
-        raise MoldauError(
-            f"{run_id} cannot be tried again ({error}): drop it and load its files again"
-        ) from error
+    brought, folder = _staged(entry)
     # what a later run decided on must not seem older than that run
     fresh_id = next_run_id(session, "load")
-    folder = session.warehouse / LOADS / fresh_id
-    fresh = dataclasses.replace(staged, run_id=fresh_id, folder=entry.moved)
-    fresh.write_marker()
-    os.rename(entry.moved, folder)
+    fresh = dataclasses.replace(brought, run_id=fresh_id)
+    place = journal.staged_folder(session.warehouse, fresh_id)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.rename(folder, place)
     forget(session.warehouse, run_id)
-    with setting_aside(session, folder, take_back) as cluster_ids:
-        cluster_ids.append(staged.cluster_id)
-        return finish(session, dataclasses.replace(fresh, folder=folder))
+    with setting_aside(session, journal.journal_of(session.warehouse, fresh_id)) as cluster_ids:
+        cluster_ids.append(brought.cluster_id)
+        return finish(session, fresh)
     again = session.set_aside.pop()
     raise MoldauError(
         f"{run_id} cannot be finished now either and is set aside as {again.run_id}: {again.reason}"
+    )
+
+
+def _staged(entry: Aside) -> tuple[Brought, Path]:
+    """What a load brings, and the folder of its rows."""
+    try:
+        if entry.moved.is_dir():  # by moldau 0.1
+            run = journal.read(entry.moved / journal.OF_A_LOAD)
+            folder = entry.moved
+        else:
+            run, folder = journal.read(entry.moved), entry.staged
+        if run.brought and folder.is_dir():
+            return run.brought, folder
+        reason = "its rows are not there"
+    except (NotUnderstood, OSError) as error:
+        reason = str(error)
+    raise MoldauError(
+        f"{entry.run_id} cannot be tried again ({reason}): drop it and load its files again"
     )
 
 

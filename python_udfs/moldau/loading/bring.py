@@ -1,0 +1,70 @@
+"""The stage of a load that brings: from staged to raw and decoded rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from moldau.loading import remarks
+from moldau.loading.new_rows import append_decoded, append_rows, count_appended, find_falls
+from moldau.loading.shapes import RECORDS, shapes
+from moldau.loading.stage import Staged
+from moldau.loading.tally import Tally
+from moldau.records import families
+from moldau.sessions.brought import Refusal
+
+
+@dataclass
+class Loaded:
+    run_id: str
+    cluster_id: str
+    kind: str
+    rows_new: int
+    rows_already_there: int
+    refused: list[Refusal]
+    # of its new records those that were not understood: topic -> decode status -> records
+    decode_statuses: dict[str, dict[str, int]] = field(default_factory=dict)
+    unknown_topics: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What a person should know of it, a line each."""
+
+    def counts(self) -> dict[str, int]:
+        """For the run's row."""
+        found = {
+            "rows_new": self.rows_new,
+            "rows_already_there": self.rows_already_there,
+            "rows_refused": len(self.refused),
+        }
+        for statuses in self.decode_statuses.values():
+            for status, records in statuses.items():
+                found[f"records_{status}"] = found.get(f"records_{status}", 0) + records
+        return found
+
+
+def bring(warehouse: Path, staged: Staged) -> Loaded:
+    """Append to raw and decoded what is not there yet, as far as that was not done yet."""
+    rows_new = count_appended(warehouse, staged)
+    refused: list[Refusal] = []
+    if staged.rows and not rows_new:
+        rows_new, refused = append_rows(warehouse, staged)
+    tally = append_decoded(warehouse, staged) if rows_new else Tally()
+    there = staged.rows - rows_new - len(refused)
+    unknown = sorted({topic for topic, *_ in staged.ranges if families.family_of(topic) is None})
+    notes = list(remarks.of_statuses(tally))
+    notes += remarks.of_topics(unknown, "their records are kept as bytes, and nothing reads them")
+    if staged.kind == RECORDS.kind:
+        notes += remarks.of_other_bytes(len(refused), there, staged.cluster_id)
+    notes += remarks.of_snapshot(staged.refused_files, len(staged.files), staged.kind)
+    if rises := shapes()[staged.kind].rises:
+        notes += remarks.of_falls(*find_falls(staged, *rises), *rises)
+    return Loaded(
+        staged.run_id,
+        staged.cluster_id,
+        staged.kind,
+        rows_new,
+        there,
+        staged.refused + refused,
+        {topic: dict(counts) for topic, counts in tally.statuses.items()},
+        unknown,
+        notes,
+    )

@@ -1,0 +1,38 @@
+"""What a load brings, as its journal has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from moldau.settings.fields import Name
+from moldau.warehouse.notes import EXACTLY
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A line that a load refused, and why."""
+
+    file: str
+    line: int  # from 1; of a Parquet file, the row
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+@dataclass
+class Brought:
+    """What a load brings, and what was refused on the way."""
+
+    __pydantic_config__ = EXACTLY
+
+    run_id: str
+    kind: str
+    cluster_id: Name
+    files: list[str] = field(default_factory=list)
+    rows: int = 0
+    has_repeats: bool = False
+    refused: list[Refusal] = field(default_factory=list)
+    refused_files: list[str] = field(default_factory=list)
+    # records only: first and last offset of each partition
+    ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
