@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms
+from moldau.warehouse.commit import commit_merge
 from moldau.warehouse.damage import path_of
 from moldau.warehouse.files import FILE_BYTES, ROWS_IN_GROUP, read_files, write_file
 from moldau.warehouse.hold import Contract
@@ -56,8 +57,7 @@ def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Pat
     rows break the contract. Files that no commit names are left by who is killed, or comes too
     late. `scratch`: a folder for what is thrown away.
     """
-    from deltalake import CommitProperties
-
+    began_at_ms = now_ms()
     _check(opened, rows, scratch)
     files = _Files(opened, key, rows)
     try:
@@ -65,10 +65,9 @@ def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Pat
     except BaseException:
         files.remove()
         raise
-    opened.create_write_transaction(
-        actions, "append", opened.schema(), commit_properties=CommitProperties(max_commit_retries=0)
-    )
-    opened.update_incremental()
+    kinds = {"inserted": "insert", "updated": "update", "deleted": "delete"}
+    changed = {told: _count(rows, kind) for told, kind in kinds.items()}
+    commit_merge(opened, actions, key, changed, began_at_ms)
 
 
 def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
@@ -255,6 +254,12 @@ class _Files:
         written = write_file(self.folder, rows, self._indexed)
         self._written.append(self.folder / written.path)
         return written
+
+
+def _count(rows: pa.Table, kind: str) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.equal(rows[ACTION], kind)).as_py() or 0)
 
 
 def _only(rows: pa.Table, are_wanted: pa.ChunkedArray) -> pa.Table:

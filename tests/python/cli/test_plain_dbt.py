@@ -17,7 +17,7 @@ from shell_support import Shell
 from spark_support import spark_apart
 
 from moldau.compiled.graph import models
-from moldau.plugins.slices import register_call_plugin
+from moldau.engines.spark.udtf import register_call_plugin
 from moldau.project import ROOT, SAMPLES
 from moldau.reading.tables.query import query
 from moldau.sessions.session import Session

@@ -128,6 +128,7 @@ def found(session: Session, cluster: str) -> Rows:
 @pytest.fixture(scope="module", autouse=True)
 def there(session: Session) -> Iterator[None]:
     names = [f"option {case} {engine}" for case in CASES for engine in ("duckdb", "spark", "big")]
+    names += ["option log duckdb", "option log spark"]
     groups = ", ".join(f"'{group}'" for group in THERE)
     clusters = ", ".join(f"'{name}'" for name in names)
     change(
@@ -158,6 +159,23 @@ def test_an_option_means_the_same_in_a_big_table(session: Session) -> None:
     options, expected = CASES["deleted"]
     by_spark(session, "option deleted big", options, "attempts between 0 and 100")
     assert found(session, "option deleted big") == sorted(expected)
+
+
+def test_the_log_tells_of_a_merge_alike(session: Session) -> None:
+    told = []
+    for by, engine in ((by_duckdb, "duckdb"), (by_spark, "spark")):
+        by(session, f"option log {engine}", CASES["deleted"][0])
+        last = spark_of(session, TABLE).sql(f"describe history {TABLE} limit 1").first()
+        assert last
+        metrics = last.operationMetrics
+        kinds = [f"numTargetRows{kind}" for kind in ("Inserted", "Updated", "Deleted")]
+        assert (
+            "numTargetFilesAdded" in metrics
+            and "cluster_id" in last.operationParameters["predicate"]
+        )
+        told.append((last.operation, [metrics[kind] for kind in kinds]))
+    assert told[0] == told[1]
+    assert told[0][0] == "MERGE"
 
 
 REPLACED = "state.ruleset_comparison"

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import TableFeatures
 
 from moldau.errors import MoldauError
 from moldau.warehouse import rewrite
@@ -289,3 +290,42 @@ def batches(
     if action:
         table = table.append_column(ACTION, pa.array([action] * len(rows)))
     return table.to_batches()
+
+
+def test_the_log_tells_what_was_merged(warehouse: Path) -> None:
+    chance = random.Random(1)
+    change(warehouse, CONFIGS, "insert", [row(CONFIGS, number, chance) for number in range(3)])
+    changed = [row(CONFIGS, number, chance) | {ACTION: "update"} for number in (0, 1)]
+    gone = [row(CONFIGS, 2, chance) | {ACTION: "delete"}]
+    merge_rows(warehouse, CONFIGS, [*changed, *gone])
+    [last] = open_table(warehouse.joinpath(*CONFIGS.split("."))).history(1)
+    assert last["operation"] == "MERGE"
+    assert "t.topic_id = s.topic_id" in last["operationParameters"]["predicate"]
+    expected = {"Inserted": "0", "Updated": "2", "Deleted": "1"}
+    metrics = last["operationMetrics"]
+    assert {kind: metrics[f"numTargetRows{kind}"] for kind in expected} == expected
+    assert (metrics["numTargetFilesAdded"], metrics["numTargetFilesRemoved"]) == ("1", "1")
+
+
+def test_the_log_has_a_checkpoint_at_its_distance(warehouse: Path) -> None:
+    folder = warehouse.joinpath(*CONFIGS.split("."))
+    open_table(folder).alter.set_table_properties({"delta.checkpointInterval": "4"})
+    chance = random.Random(2)
+    change(warehouse, CONFIGS, "insert", [row(CONFIGS, 0, chance)])
+    for _ in range(5):
+        change(warehouse, CONFIGS, "update", [row(CONFIGS, 0, chance)])
+    checkpoints = (folder / "_delta_log").glob("*.checkpoint.parquet")
+    versions = [int(file.name[:20]) for file in checkpoints]
+    assert versions and all(version % 4 == 0 for version in versions)
+    assert len(found(warehouse, CONFIGS)) == 1
+
+
+def test_a_table_that_asks_more_of_a_commit_has_it_from_deltas_library(warehouse: Path) -> None:
+    folder = warehouse.joinpath(*CONFIGS.split("."))
+    open_table(folder).alter.add_feature(
+        [TableFeatures.ChangeDataFeed], allow_protocol_versions_increase=True
+    )
+    chance = random.Random(3)
+    change(warehouse, CONFIGS, "insert", [row(CONFIGS, 0, chance)])
+    change(warehouse, CONFIGS, "update", [row(CONFIGS, 0, chance)])
+    assert open_table(folder).history(1)[0]["operation"] == "WRITE"
