@@ -64,8 +64,14 @@ partitions_gathered as (
         if(live_offsets.is_told, live_offsets.committed_offset, null)
             as committed_offset,
         if(live_offsets.is_told, live_offsets.commit_at_ms, null) as committed_at_ms,
+        {# whoever joins by the new protocols reads something: no topic at all means
+           that it is not known, as of a pattern that nobody has resolved yet #}
         coalesce(
             live_groups.group_state not in ('EMPTY', 'DEAD')
+            and (
+                live_groups.group_type = 'classic'
+                or size(live_groups.subscribed_topics) > 0
+            )
             and not array_contains(
                 live_groups.subscribed_topics, live_offsets.topic_name
             ),

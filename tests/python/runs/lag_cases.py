@@ -281,6 +281,23 @@ def _of_groups(log: Groups) -> Iterator[tuple[str, str, int, Right]]:
     yield "by regex", "here", 0, none
     yield "by regex", "two", 0, (1, 1, "NOT_SUBSCRIBED")
 
+    # members of whom nothing tells what they subscribe to
+    log.consumer("pattern not resolved", regex="h.*")
+    log.offset("pattern not resolved", "here")
+    yield "pattern not resolved", "here", 0, ok
+
+    assigned = {"groupId": "assignment alone", "memberId": "m"}
+    value = encode_value(FAMILY, 8, 0, {"memberEpoch": 3, "previousMemberEpoch": 2})
+    log.add(encode_key(FAMILY, 8, assigned), value, T)
+    log.offset("assignment alone", "here")
+    yield "assignment alone", "here", 0, ok
+
+    log.streams("no topology")
+    value = encode_value(FAMILY, 19, 0, {})
+    log.add(encode_key(FAMILY, 19, {"groupId": "no topology", "memberId": "m"}), value, T)
+    log.offset("no topology", "here")
+    yield "no topology", "here", 0, ok
+
     log.consumer("subscribed, left", "here")
     log.offset("subscribed, left", "here")
     log.add(encode_key(FAMILY, 5, {"groupId": "subscribed, left", "memberId": "m"}), None, T)
