@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # MirrorSourceConfig, MirrorCheckpointConfig, MirrorHeartbeatConfig, SourceConnectorConfig, filters
 _OF_CONNECTORS = """
-    admin.timeout.ms checkpoints.topic.replication.factor config.action.reload
+    add.source.alias.to.metrics admin.timeout.ms checkpoints.topic.replication.factor
+    config.action.reload
     config.properties.blacklist config.properties.exclude config.property.filter.class
     connector.class connector.plugin.version consumer.poll.timeout.ms
     emit.checkpoints.interval.seconds emit.heartbeats.enabled emit.heartbeats.interval.seconds
@@ -19,6 +20,7 @@ _OF_CONNECTORS = """
     task.assigned.groups task.assigned.partitions task.index tasks.max tasks.max.enforce
     topic.creation.groups topic.filter.class transaction.boundary
     transaction.boundary.interval.ms transforms use.defaults.from
+    use.incremental.alter.configs
 """
 
 # DistributedConfig, StandaloneConfig, MirrorMakerConfig, RestServerConfig
@@ -54,7 +56,8 @@ _OF_CLIENTS = """
     key.serializer linger.ms max.block.ms max.in.flight.requests.per.connection
     max.partition.fetch.bytes max.poll.interval.ms max.poll.records max.request.size
     metadata.max.age.ms metadata.max.idle.ms metadata.recovery.rebootstrap.trigger.ms
-    metadata.recovery.strategy metric.reporters metrics.num.samples metrics.recording.level
+    metadata.recovery.strategy metric.reporters metrics.jmx.blacklist metrics.jmx.exclude
+    metrics.jmx.include metrics.jmx.whitelist metrics.num.samples metrics.recording.level
     metrics.sample.window.ms partition.assignment.strategy
     partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms
     partitioner.class partitioner.ignore.keys receive.buffer.bytes reconnect.backoff.max.ms

@@ -58,6 +58,10 @@ PASTED: dict[str, Any] = {
     "offset.flush.interval.ms": 10_000,
     "errors.tolerance": "all",
     "use.defaults.from": "target",
+    # of releases before 4.0, and of those that measure
+    "use.incremental.alter.configs": "requested",
+    "add.source.alias.to.metrics": True,
+    "west.metrics.jmx.include": "kafka.*",
 }
 
 
