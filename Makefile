@@ -1,21 +1,23 @@
 # `make help` lists the verbs. Everything is done in .venv; Java 17 is all that a machine must have.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
+OTHER_PYTHONS := 3.12 3.13
 UV_VERSION := 0.13.8
 # uv trusts its own list of authorities unless told to use the machine's
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint build docs bench check clean lock
+.PHONY: help setup demo test without-spark lint build docs bench check clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/.ready ## make .venv from the lock file, resolve the jars and compile the marts, once
+setup: $(VENV)/.ready ## make .venv from the lock file, resolve the jars and compile the marts, once
 
-.venv/.ready: requirements.lock pyproject.toml
+$(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { echo "moldau needs Python 3.11 or 3.12: PYTHON=/path/to/python3.11 make setup" >&2; exit 1; }
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	$(BIN)/uv pip install --quiet --no-deps -e .
@@ -55,7 +57,15 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/producers.py
 	$(BIN)/python benchmarks/producer_replays.py
 
-check: test ## what CI runs
+check: test ## what CI runs, and the tests without Spark under every other Python that is here
+	@for version in $(OTHER_PYTHONS); do \
+		if command -v python$$version >/dev/null; \
+		then $(MAKE) VENV=.venv-$$version PYTHON=python$$version without-spark || exit 1; \
+		else echo "python$$version is not here"; fi; \
+	done
+
+without-spark: setup
+	$(BIN)/python -m pytest -m "not spark and not processes"
 
 clean: ## remove what was built; the warehouse stays
 	rm -rf target logs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

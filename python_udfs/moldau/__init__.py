@@ -20,7 +20,7 @@ def connect(warehouse: str | Path = "warehouse") -> SparkSession:
     another one is open, a table is damaged, or Java is missing.
     """
     from moldau.engines.spark.catalog import register
-    from moldau.engines.spark.session import start
+    from moldau.engines.spark.spark_session import start
     from moldau.reading.tables.spark_views import make_marts
     from moldau.warehouse.contracts import marts, tables
     from moldau.warehouse.create import check

@@ -13,7 +13,7 @@ from deltalake import write_deltalake
 from pyspark.sql.types import StructType
 
 from moldau.engines.spark.answers import rows_of
-from moldau.engines.spark.session import suit_to
+from moldau.engines.spark.spark_session import suit_to
 from moldau.project import ROOT
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.in_spark import ask_spark
@@ -109,7 +109,7 @@ def said_by_spark(
     """
     columns, rows = ask_spark(session.warehouse, f"from {names[0]}", at_ms)
     yield names[0], columns, list(rows)
-    spark = session.engines.spark.session
+    spark = session.engines.spark.spark_session
     suit_to(spark, is_small=True)
     spark.conf.set("spark.sql.execution.arrow.localRelationThreshold", "0b")
 

@@ -29,7 +29,7 @@ from moldau.compiled.graph import models, tables_of
 from moldau.domains import topics
 from moldau.engines.duckdb.models import DuckDBModels
 from moldau.engines.duckdb.translation import to_duckdb
-from moldau.engines.spark.session import start, suit_to
+from moldau.engines.spark.spark_session import start, suit_to
 from moldau.literals import literal
 from moldau.project import ROOT
 from moldau.reading.tables.duckdb_views import connect_duckdb
@@ -127,7 +127,7 @@ def fresh(session: Session) -> Session:
 def spark_of(session: Session, *names: str) -> SparkSession:
     """Spark, with these tables: each takes a moment to be looked at."""
     session.engines.spark.register(names)
-    return session.engines.spark.session
+    return session.engines.spark.spark_session
 
 
 def in_spark(session: Session) -> Session:

@@ -62,8 +62,6 @@ class Kind:
     """There may be something to apply though nothing was decided."""
     counts: tuple[str, ...] = ()
     """Queries for (name, number) of what a run applied; `{run}` stands for its id."""
-    calls_plugins: bool = False
-    """What it applies are plugin calls: only clusters that have a plugin are applied to."""
     applies_everywhere: bool = False
     """What it applies is moldau's own: whoever is in charge of a cluster, it is applied."""
     settles: bool = False

@@ -160,7 +160,6 @@ DOMAIN = Domain(
                 "select outcome, count(*) from history.epoch_clears "
                 "where run_id = {run} and step <> 'barrier' group by outcome",
             ),
-            calls_plugins=True,
             is_watched=True,
         ),
         Kind(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from moldau.connecting import connect
 from moldau.domains import topics
 from moldau.domains.domain import Topics
-from moldau.embedded import connect
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
 from moldau.loading.tally import Tally

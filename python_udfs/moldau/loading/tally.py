@@ -41,11 +41,3 @@ class Tally:
         if status not in UNDERSTOOD:
             self.statuses[topic][status] += records
             self.empty[topic] += empty
-
-    def of_status(self) -> dict[str, int]:
-        """All topics together: decode status -> records."""
-        found: dict[str, int] = defaultdict(int)
-        for counts in self.statuses.values():
-            for status, records in counts.items():
-                found[status] += records
-        return dict(found)

@@ -49,10 +49,3 @@ def to_text(data: pa.Array) -> pa.Array:
 def uuid_text(data: bytes) -> str:
     """Kafka's text form: URL-safe base64 of the 16 bytes without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
-
-
-def uuids_to_text(data: pa.Array) -> pa.Array:
-    """Fixed-size binary to Kafka's text form; ids repeat, so each is converted once."""
-    encoded = data.dictionary_encode()
-    texts = [None if b is None else uuid_text(b) for b in encoded.dictionary.to_pylist()]
-    return pa.array(texts, pa.string()).take(encoded.indices)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from moldau.compiled.graph import models_tagged
 from moldau.domains import kinds
 from moldau.literals import literal
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
@@ -75,7 +76,7 @@ def carrying_on(
     session: Session, run: Run, clusters: list[str]
 ) -> Iterator[Callable[[list[str]], None]]:
     """Gives a function that writes models, whatever plugins do to the process that calls them."""
-    if not kinds()[run.kind].calls_plugins:
+    if not calls_plugins(run.kind):
         yield lambda models: session.run_models(*models)
         return
     with calling_plugins(session, run, clusters) as carry_on:
@@ -97,9 +98,14 @@ def calling_plugins(
             )
 
 
+def calls_plugins(kind: str) -> bool:
+    """What it applies are plugin calls: only clusters that have a plugin are applied to."""
+    return any(model.calls_plugins for model in models_tagged(f"apply_{kind}"))
+
+
 def applies_to(session: Session, kind: str, cluster_id: str) -> bool:
     """Moldau is in charge of the cluster; of descriptions only where a plugin holds them."""
     if kinds()[kind].applies_everywhere:
         return True
     cluster = session.settings.cluster(cluster_id)
-    return cluster.authority == "moldau" and (cluster.has_plugin or not kinds()[kind].calls_plugins)
+    return cluster.authority == "moldau" and (cluster.has_plugin or not calls_plugins(kind))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from moldau.compiled.dbt import parse_early
 from moldau.engines.chosen import Engines
 from moldau.engines.sizes import is_small
-from moldau.engines.spark import session as engine
+from moldau.engines.spark import spark_session as engine
 from moldau.engines.spark.catalog import register_database
 from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moldau.engines.spark.session import forget_if_dead
+from moldau.engines.spark.spark_session import forget_if_dead
 from moldau.instants import format_instant, now_ms
 from moldau.reading.tables.query import Tables
 from moldau.runs.decide import decide

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from moldau.domains import kinds
+from moldau.runs.apply import calls_plugins
 from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.lock import WarehouseInUse
 
@@ -125,5 +126,5 @@ def timers_of(clusters: Iterable[tuple[str, int, bool]]) -> list[Timer]:
         Timer(name, kind.name, interval_ms)
         for name, interval_ms, has_plugin in clusters
         for kind in kinds().values()
-        if kind.is_watched and (has_plugin or not kind.calls_plugins)
+        if kind.is_watched and (has_plugin or not calls_plugins(kind.name))
     ]

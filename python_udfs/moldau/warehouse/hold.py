@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from moldau.embedded import connect, errors
+from moldau.connecting import connect, errors
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.metadata import CHECK, like

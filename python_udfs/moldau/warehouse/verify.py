@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.embedded import connect, errors
+from moldau.connecting import connect, errors
 from moldau.errors import MoldauError
 from moldau.warehouse.damage import (
     DamagedError,

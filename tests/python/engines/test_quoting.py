@@ -6,7 +6,7 @@ import pytest
 from spark_support import spark_of
 
 from moldau.engines.spark.quoting import QUOTING, check_quoting
-from moldau.engines.spark.session import start
+from moldau.engines.spark.spark_session import start
 from moldau.errors import MoldauError
 from moldau.literals import literal
 from moldau.sessions.session import Session

@@ -6,7 +6,7 @@ import pytest
 from spark_support import spark_of
 
 from moldau.compiled.dbt import dbt
-from moldau.engines.spark.session import BY_SIZE, suit_to
+from moldau.engines.spark.spark_session import BY_SIZE, suit_to
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

@@ -30,7 +30,7 @@ from kill_support import (
 )
 from spark_support import CAPTURES, DISTRIBUTION
 
-from moldau.engines.spark.session import BRIEF_OPTIONS
+from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.errors import MoldauError
 from moldau.runs.opening import open_session
 from moldau.settings import load_settings

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from moldau.engines.spark.session import BRIEF_OPTIONS
+from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.reading.health.status import lock_holder
 from moldau.reading.tables.query import Tables
 from moldau.warehouse.create import is_initialised

@@ -14,7 +14,7 @@ from spark_support import spark_of
 
 import moldau
 from moldau.compiled.dbt import dbt
-from moldau.engines.spark.session import start
+from moldau.engines.spark.spark_session import start
 from moldau.errors import MoldauError
 from moldau.sessions.run import Run, row_of
 from moldau.sessions.run_rows import append_row

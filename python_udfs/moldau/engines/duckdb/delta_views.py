@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.embedded import connect
+from moldau.connecting import connect
 from moldau.engines.duckdb.delta_types import duckdb_type, literal
 from moldau.engines.duckdb.translation import identifier
 from moldau.errors import MoldauError

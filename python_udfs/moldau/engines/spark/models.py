@@ -44,7 +44,7 @@ class SparkModels:
 
     def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
-        from moldau.engines.spark.session import suit_to
+        from moldau.engines.spark.spark_session import suit_to
 
         suit_to(self.session, is_small)
         stale = self._brought - brought.keys() - {"parameters", "settings"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from moldau.embedded import connect
+from moldau.connecting import connect
 from moldau.plugins.calls import list_topologies
 from moldau.plugins.registry import make_plugin, secrets_of
 from moldau.reading.tables.query import Tables

@@ -10,7 +10,7 @@ from moldau.engines.sizes import is_small
 from moldau.engines.spark.answers import in_words, rows_of
 from moldau.engines.spark.catalog import register
 from moldau.engines.spark.plans import require_reading
-from moldau.engines.spark.session import start, suit_to
+from moldau.engines.spark.spark_session import start, suit_to
 from moldau.errors import MoldauError
 from moldau.reading.tables.names_of import existing_relations, existing_tables, mentioned
 from moldau.reading.tables.spark_views import make_marts
