@@ -16,7 +16,7 @@ help: ## list the verbs
 setup: $(VENV)/.ready ## make .venv from the lock file, resolve the jars and compile the marts, once
 
 $(VENV)/.ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { echo "moldau needs Python 3.11 or 3.12: PYTHON=/path/to/python3.11 make setup" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { echo "moldau needs Python 3.11, 3.12 or 3.13: PYTHON=/path/to/python3.11 make setup" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
