@@ -1,17 +1,17 @@
-{# What becomes of the decisions about what is due: each with what it was before. The model has imported `due` (by the
-   columns `due_by`), `reasoned` (the decisions about it in this run) and `all_decided` (the stored ones). A stored decision
+{# What becomes of the decisions about what is due: each with what it was before. `due`: relation of what is due, by the
+   columns `due_by`; `reasoned`: the decisions about it in this run; `stored`: every decision of before. A stored decision
    whose subject has gone is told once more, to be deleted. #}
-{% macro changes_found(key, own_columns, due_by) %}
+{% macro changes_found(due, reasoned, stored, key, own_columns, due_by) %}
 decided as (
 
-    select all_decided.*
+    select stored.*
 
-    from all_decided
+    from {{ stored }} as stored
 
-    left semi join due
+    left semi join {{ due }} as due
         on
             {%- for column in due_by %}
-            {{ 'and ' if not loop.first }}all_decided.{{ column }} = due.{{ column }}
+            {{ 'and ' if not loop.first }}stored.{{ column }} = due.{{ column }}
             {%- endfor %}
 
 ),
@@ -39,7 +39,7 @@ changes_found as (
         {%- endfor %}
         reasoned.run_id is null as is_gone
 
-    from reasoned
+    from {{ reasoned }} as reasoned
 
     full outer join decided
         on

@@ -1,13 +1,13 @@
-{# Decisions that changed and are not in history.decision_changes yet. The model has imported `decisions`, `runs` and
-   `decision_changes`; `kinds` are the kinds of runs that decide them. #}
-{% macro decisions_unrecorded(kinds) %}
+{# Decisions that changed and are not in history.decision_changes yet. `decisions`: those of a domain;
+   `runs`, `changes`: relations like state.runs and history.decision_changes; `kinds`: the kinds of runs that decide them. #}
+{% macro decisions_unrecorded(decisions, runs, changes, kinds) %}
 {# the run itself has no row yet; a plain `dbt run` never has one, and what
    it left unrecorded when it was killed comes with the next run #}
 last_decided as (
 
     select coalesce(max(runs.run_id), '') as run_id
 
-    from runs
+    from {{ runs }} as runs
 
     where
         runs.kind in ('{{ kinds | join("', '") }}')
@@ -18,7 +18,7 @@ last_decided as (
 {# a run that was killed half-way is finished under its own id #}
 recorded as (
 
-    select * from decision_changes
+    select * from {{ changes }}
 
     where run_id > (select last_decided.run_id from last_decided)
 
@@ -38,7 +38,7 @@ decisions_unrecorded as (
         decisions.ruleset,
         decisions.decided_at_ms
 
-    from decisions
+    from {{ decisions }} as decisions
 
     left anti join recorded
         on

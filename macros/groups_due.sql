@@ -1,13 +1,13 @@
-{# The groups whose decisions are to be made anew, and why. `state_groups`, `decided` and `clusters` are what the model
-   has imported under these names. #}
-{% macro groups_due() %}
+{# The groups whose decisions are to be made anew, and why. `state_groups`: relation like state.groups; `decided`: the
+   stored decisions about them; `clusters`: those in scope. #}
+{% macro groups_due(state_groups, decided, clusters) %}
 last_decided as (
 
     select
         cluster_id,
         max(run_id) as run_id
 
-    from decided
+    from {{ decided }} as decided
 
     group by cluster_id
 
@@ -20,15 +20,15 @@ changed_since as (
         state_groups.group_id,
         'changed' as due_because
 
-    from state_groups
+    from {{ state_groups }} as state_groups
 
-    inner join clusters
+    inner join {{ clusters }} as clusters
         on state_groups.cluster_id = clusters.cluster_id
 
     left join last_decided
         on state_groups.cluster_id = last_decided.cluster_id
 
-    left join decided
+    left join {{ decided }} as decided
         on
             state_groups.cluster_id = decided.cluster_id
             and state_groups.group_id = decided.group_id
@@ -49,9 +49,9 @@ come_due as (
         decided.group_id,
         'stale' as due_because
 
-    from decided
+    from {{ decided }} as decided
 
-    inner join clusters
+    inner join {{ clusters }} as clusters
         on decided.cluster_id = clusters.cluster_id
 
     where

@@ -1,6 +1,6 @@
-{# What is known of producers, of the latest events of each kind. The model has imported `parts`, with those columns of
+{# What is known of producers, of the latest events of each kind. `parts`: relation with those columns of
    state.producers. What was before the producer was closed is over. #}
-{% macro producers_known() %}
+{% macro producers_known(parts) %}
 producers_known as (
 
     select
@@ -20,7 +20,7 @@ producers_known as (
         changed_in_run_id,
         is_gone
 
-    from parts
+    from {{ parts }}
 
 )
 {% endmacro %}

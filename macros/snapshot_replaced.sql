@@ -1,6 +1,6 @@
-{# A snapshot replaces the cluster's previous one as a whole. The model has imported `loaded` and `stored`; of its columns
-   `compared` say whether a row changed, `carried` are taken over without. #}
-{% macro snapshot_replaced(key, compared, carried=[]) %}
+{# A snapshot replaces the cluster's previous one as a whole. `loaded` and `stored`: relations of the
+   new one and of the previous one; of their columns `compared` say whether a row changed, `carried` are taken over without. #}
+{% macro snapshot_replaced(loaded, stored, key, compared, carried=[]) %}
 snapshot_replaced as (
 
     select
@@ -23,9 +23,9 @@ snapshot_replaced as (
         {%- endif %}
         loaded.run_id is null as is_gone
 
-    from loaded
+    from {{ loaded }} as loaded
 
-    full outer join stored
+    full outer join {{ stored }} as stored
         on
             {%- for column in key %}
             {{ 'and ' if not loop.first }}loaded.{{ column }} = stored.{{ column }}

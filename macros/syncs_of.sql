@@ -1,6 +1,6 @@
-{# The syncs among decoded records of offset-syncs topics, each of its flow; what is no offset of Kafka's is left out. The
-   model has imported `flows`. #}
-{% macro syncs_of(records) -%}
+{# The syncs among decoded records of offset-syncs topics, each of its flow; what is no offset of Kafka's is left out.
+   `flows`: relation with the settings of flows. #}
+{% macro syncs_of(records, flows) -%}
     select
         flows.flow,
         0 as syncs_incarnation,
@@ -13,7 +13,7 @@
 
     from {{ records }}
 
-    inner join flows
+    inner join {{ flows }} as flows
         on
             {{ records }}.cluster_id = flows.syncs_cluster_id
             and {{ records }}.log_topic_name = flows.syncs_topic_name

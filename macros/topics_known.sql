@@ -1,6 +1,6 @@
 {# What is known of producers' topics, of what was told: the snapshot's row, the latest event of each kind, and what moldau
-   applied. The model has imported `parts`, with those columns of state.producer_topics. Whatever came first says the same. #}
-{% macro topics_known() %}
+   applied. `parts`: relation with those columns of state.producer_topics. Whatever came first says the same. #}
+{% macro topics_known(parts) %}
 {# of what the snapshot tells, events before it are a part #}
 parts_in_force as (
 
@@ -23,7 +23,7 @@ parts_in_force as (
             null
         ) as asked_at_ms
 
-    from parts
+    from {{ parts }}
 
 ),
 

@@ -20,7 +20,7 @@ decided as (
 
 ),
 
-{{ groups_due() }},
+{{ groups_due('state_groups', 'decided', 'clusters') }},
 
 {# they are about to cause calls, and a writer beside moldau leaves no run_id #}
 eligible_before as (

@@ -39,6 +39,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=['cluster_id', 'group_id'],
     own_columns=['offsets_to_expire', 'offsets_left', 'next_due_at_ms'],
     due_by=['cluster_id', 'group_id']

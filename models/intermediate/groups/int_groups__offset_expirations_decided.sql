@@ -38,6 +38,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
     own_columns=['expiry_clock', 'expires_at_ms', 'observed_log_offset'],
     due_by=['cluster_id', 'group_id']

@@ -20,6 +20,6 @@ decided as (
 
 ),
 
-{{ groups_due() }}
+{{ groups_due('state_groups', 'decided', 'clusters') }}
 
 select * from groups_due

@@ -51,6 +51,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=['flow', 'group_id', 'topic_name', 'partition_index'],
     own_columns=[
         'cluster_id',

@@ -20,6 +20,7 @@ partitions as (
 
 ),
 
+{# a flow that is new, or is another one by the same name #}
 flows_to_refold as (
 
     select * from {{ ref('int_mirrors__flows_configured') }}
@@ -28,16 +29,9 @@ flows_to_refold as (
 
 ),
 
-{# a flow that is new, or is another one by the same name #}
-flows as (
-
-    select * from flows_to_refold
-
-),
-
 syncs_of_flows as (
 
-    {{ syncs_of('records') }}
+    {{ syncs_of('records', 'flows_to_refold') }}
 
 ),
 

@@ -14,7 +14,7 @@ flows as (
 
 syncs_loaded as (
 
-    {{ syncs_of('records') }}
+    {{ syncs_of('records', 'flows') }}
 
 )
 

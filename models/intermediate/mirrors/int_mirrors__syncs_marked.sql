@@ -48,7 +48,7 @@ topics_recreated as (
 
 all_syncs as (
 
-    {{ syncs_of('records') }}
+    {{ syncs_of('records', 'flows') }}
 
 ),
 

@@ -38,6 +38,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=[
         'flow',
         'group_id',

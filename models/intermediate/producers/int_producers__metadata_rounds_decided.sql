@@ -44,6 +44,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=['cluster_id', 'producer_id'],
     own_columns=[
         'cached_topics',

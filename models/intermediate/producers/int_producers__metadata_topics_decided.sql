@@ -38,6 +38,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=['cluster_id', 'producer_id', 'topic_name'],
     own_columns=[
         'topic_set',

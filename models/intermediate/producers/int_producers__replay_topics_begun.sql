@@ -148,7 +148,7 @@ parts as (
 
 ),
 
-{{ topics_known() }},
+{{ topics_known('parts') }},
 
 replay_topics_begun as (
 

@@ -122,7 +122,7 @@ parts as (
 
 ),
 
-{{ topics_known() }},
+{{ topics_known('parts') }},
 
 snapshot_compared as (
 

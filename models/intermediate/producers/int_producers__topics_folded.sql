@@ -197,6 +197,6 @@ parts as (
 
 ),
 
-{{ topics_known() }}
+{{ topics_known('parts') }}
 
 select * from topics_known

@@ -54,6 +54,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=[
         'cluster_id',
         'segment_id'

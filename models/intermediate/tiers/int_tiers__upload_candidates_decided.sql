@@ -51,6 +51,9 @@ all_decided as (
 ),
 
 {{ changes_found(
+    due='due',
+    reasoned='reasoned',
+    stored='all_decided',
     key=[
         'cluster_id',
         'topic_id',

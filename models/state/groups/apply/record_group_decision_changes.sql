@@ -28,6 +28,6 @@ decision_changes as (
 
 ),
 
-{{ decisions_unrecorded(kinds=['cycle', 'sweep']) }}
+{{ decisions_unrecorded('decisions', 'runs', 'decision_changes', kinds=['cycle', 'sweep']) }}
 
 select * from decisions_unrecorded

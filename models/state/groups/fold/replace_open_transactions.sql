@@ -36,6 +36,8 @@ stored as (
 ),
 
 {{ snapshot_replaced(
+    loaded='loaded',
+    stored='stored',
     key=[
         'cluster_id', 'group_id', 'topic_name', 'partition_index', 'producer_id'
     ],

@@ -28,6 +28,6 @@ decision_changes as (
 
 ),
 
-{{ decisions_unrecorded(kinds=['translate']) }}
+{{ decisions_unrecorded('decisions', 'runs', 'decision_changes', kinds=['translate']) }}
 
 select * from decisions_unrecorded

@@ -28,6 +28,6 @@ decision_changes as (
 
 ),
 
-{{ decisions_unrecorded(kinds=['metadata']) }}
+{{ decisions_unrecorded('decisions', 'runs', 'decision_changes', kinds=['metadata']) }}
 
 select * from decisions_unrecorded

@@ -150,6 +150,6 @@ parts as (
 
 ),
 
-{{ topics_known() }}
+{{ topics_known('parts') }}
 
 select * from topics_known

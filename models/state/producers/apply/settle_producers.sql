@@ -68,6 +68,6 @@ parts as (
 
 ),
 
-{{ producers_known() }}
+{{ producers_known('parts') }}
 
 select * from producers_known

@@ -89,6 +89,6 @@ parts as (
 
 ),
 
-{{ producers_known() }}
+{{ producers_known('parts') }}
 
 select * from producers_known

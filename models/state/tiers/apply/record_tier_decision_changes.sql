@@ -28,6 +28,6 @@ decision_changes as (
 
 ),
 
-{{ decisions_unrecorded(kinds=['tiers']) }}
+{{ decisions_unrecorded('decisions', 'runs', 'decision_changes', kinds=['tiers']) }}
 
 select * from decisions_unrecorded

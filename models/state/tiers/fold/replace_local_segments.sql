@@ -34,6 +34,8 @@ stored as (
 ),
 
 {{ snapshot_replaced(
+    loaded='loaded',
+    stored='stored',
     key=['cluster_id', 'topic_id', 'partition_index', 'broker_id'],
     compared=[
         'topic_name',
