@@ -1,13 +1,5 @@
 with
 
-segments as (
-
-    select * from {{ ref('int_tiers__segments_in_scope') }}
-
-    where finished_log_offset is not null
-
-),
-
 partitions_due as (
 
     select distinct
@@ -16,6 +8,18 @@ partitions_due as (
         partition_index
 
     from {{ ref('int_tiers__partitions_due') }}
+
+),
+
+segments as (
+
+    select segments.*
+
+    from {{ ref('stg_state__remote_segments') }} as segments
+
+    left semi join partitions_due using (cluster_id, topic_id, partition_index)
+
+    where segments.finished_log_offset is not null
 
 ),
 

@@ -1,10 +1,25 @@
 with
 
+partitions_due as (
+
+    select distinct
+        cluster_id,
+        topic_id,
+        partition_index
+
+    from {{ ref('int_tiers__partitions_due') }}
+
+),
+
 segments as (
 
-    select * from {{ ref('int_tiers__segments_in_scope') }}
+    select segments.*
 
-    where segment_state = 'COPY_SEGMENT_STARTED'
+    from {{ ref('stg_state__remote_segments') }} as segments
+
+    left semi join partitions_due using (cluster_id, topic_id, partition_index)
+
+    where segments.segment_state = 'COPY_SEGMENT_STARTED'
 
 ),
 

@@ -8,19 +8,167 @@ parameters as (
 
 ),
 
-topics as (
-
-    select * from {{ ref('int_tiers__topics_configured') }}
-
-),
-
 clusters as (
 
     select * from {{ ref('int_tiers__clusters_configured') }}
 
 ),
 
-changed as (
+topics as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+),
+
+topic_configs as (
+
+    select * from {{ ref('stg_state__topic_configs') }}
+
+),
+
+partitions_stale as (
+
+    select * from {{ ref('int_tiers__partitions_stale') }}
+
+),
+
+last_runs as (
+
+    select * from {{ ref('int_tiers__last_runs') }}
+
+),
+
+changes as (
+
+    {{ partitions_of(ref('stg_state__partition_states')) }}
+
+    union all
+
+    {{ partitions_of(ref('stg_state__leader_epochs')) }}
+
+    union all
+
+    {{ partitions_of(ref('stg_state__local_segments')) }}
+
+    union all
+
+    {{ partitions_of(ref('stg_state__remote_segments')) }}
+
+),
+
+partition_changes as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        max(changed_in_run_id) as changed_in_run_id
+
+    from changes
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index
+
+),
+
+clusters_since as (
+
+    select
+        clusters.cluster_id,
+        clusters.decided_at_ms,
+        last_runs.decided_at_ms as last_decided_at_ms,
+        if(
+            clusters.run_kind in ('compare', 'what_if'), '', last_runs.run_id
+        ) as last_run_id
+
+    from clusters
+
+    left join last_runs using (cluster_id)
+
+),
+
+topics_changed as (
+
+    select distinct
+        topic_configs.cluster_id,
+        topic_configs.topic_id
+
+    from topic_configs
+
+    inner join clusters_since using (cluster_id)
+
+    where
+        topic_configs.run_id > clusters_since.last_run_id
+        or topic_configs.valid_from_ms
+        between clusters_since.last_decided_at_ms + 1
+        and clusters_since.decided_at_ms
+
+),
+
+changed_since as (
+
+    select
+        partition_changes.cluster_id,
+        partition_changes.topic_id,
+        partition_changes.partition_index
+
+    from partition_changes
+
+    inner join clusters_since using (cluster_id)
+
+    left join topics_changed using (cluster_id, topic_id)
+
+    where
+        clusters_since.last_run_id is null
+        or partition_changes.changed_in_run_id > clusters_since.last_run_id
+        or topics_changed.topic_id is not null
+
+),
+
+{# a topic is deleted as a whole, and one that nobody tells configs of is tiered
+   as a whole: by what lies in tiered storage #}
+topics_as_a_whole as (
+
+    select distinct
+        changed_since.cluster_id,
+        changed_since.topic_id
+
+    from changed_since
+
+    left anti join topics
+        on
+            changed_since.cluster_id = topics.cluster_id
+            and changed_since.topic_id = topics.topic_id
+            and topics.has_configs
+
+),
+
+beside_changed as (
+
+    select
+        partition_changes.cluster_id,
+        partition_changes.topic_id,
+        partition_changes.partition_index
+
+    from partition_changes
+
+    left semi join topics_as_a_whole using (cluster_id, topic_id)
+
+),
+
+partitions_changed as (
+
+    select * from changed_since
+
+    union
+
+    select * from beside_changed
+
+),
+
+due as (
 
     select
         cluster_id,
@@ -28,72 +176,17 @@ changed as (
         partition_index,
         'changed' as due_because
 
-    from {{ ref('int_tiers__partitions_changed') }}
+    from partitions_changed
 
-),
-
-decided as (
-
-    select * from {{ ref('int_tiers__partitions_decided') }}
-
-),
-
-come_due as (
-
-    select
-        decided.cluster_id,
-        decided.topic_id,
-        decided.partition_index,
-        'stale' as due_because
-
-    from decided
-
-    inner join clusters using (cluster_id)
-
-    where
-        {{ is_decision_stale('decided', 'clusters') }}
-        {# a run that was killed after it had decided #}
-        or decided.run_id = clusters.run_id
-
-),
-
-unsettled as (
-
-    select
-        unsettled.cluster_id,
-        unsettled.topic_id,
-        unsettled.partition_index,
-        'stale' as due_because
-
-    from {{ ref('int_tiers__partitions_unsettled') }} as unsettled
-
-    inner join clusters using (cluster_id)
-
-),
-
-stale as (
+    union all
 
     select
         cluster_id,
         topic_id,
         partition_index,
-        due_because
+        'stale' as due_because
 
-    from come_due
-
-    union distinct
-
-    select * from unsettled
-
-),
-
-due as (
-
-    select * from changed
-
-    union all
-
-    select * from stale
+    from partitions_stale
 
 ),
 

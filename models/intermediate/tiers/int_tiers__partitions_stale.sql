@@ -1,8 +1,20 @@
 with
 
+clusters as (
+
+    select * from {{ ref('int_tiers__clusters_configured') }}
+
+),
+
 upload_candidates as (
 
     select * from {{ ref('stg_decisions__upload_candidates') }}
+
+),
+
+delete_candidates as (
+
+    select * from {{ ref('stg_decisions__delete_candidates') }}
 
 ),
 
@@ -15,14 +27,6 @@ local_segments as (
 partition_states as (
 
     select * from {{ ref('stg_state__partition_states') }}
-
-),
-
-partitions_decided as (
-
-    select * from {{ ref('int_tiers__partitions_decided') }}
-
-    where is_seen
 
 ),
 
@@ -41,6 +45,81 @@ topics as (
 lag_measured as (
 
     select * from {{ ref('stg_state__tier_lag') }}
+
+),
+
+decisions as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        reason_code,
+        run_id,
+        settings_hash,
+        ruleset,
+        decided_at_ms,
+        next_due_at_ms
+
+    from upload_candidates
+
+    union all
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        reason_code,
+        run_id,
+        settings_hash,
+        ruleset,
+        decided_at_ms,
+        next_due_at_ms
+
+    from delete_candidates
+
+),
+
+partitions_decided as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        settings_hash,
+        ruleset,
+        min(next_due_at_ms) as next_due_at_ms,
+        max(decided_at_ms) as decided_at_ms,
+        max(run_id) as run_id,
+        bool_or(reason_code not in ('NO_SNAPSHOT', 'TOPIC_DELETED'))
+            as is_seen
+
+    from decisions
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index,
+        settings_hash,
+        ruleset
+
+),
+
+come_due as (
+
+    select
+        decided.cluster_id,
+        decided.topic_id,
+        decided.partition_index
+
+    from partitions_decided as decided
+
+    inner join clusters using (cluster_id)
+
+    where
+        {{ is_decision_stale('decided', 'clusters') }}
+        {# a run that was killed after it had decided #}
+        or decided.run_id = clusters.run_id
 
 ),
 
@@ -82,6 +161,8 @@ without_lineage as (
             and decided.partition_index = led.partition_index
             and led.epochs is not null
 
+    where decided.is_seen
+
 ),
 
 {# of what is led now, and of what was measured #}
@@ -111,15 +192,16 @@ lag_compared as (
 
 ),
 
-partitions_unsettled as (
+{# what is gone leaves no row that changed #}
+unsettled as (
 
     select * from without_snapshot
 
-    union distinct
+    union all
 
     select * from without_lineage
 
-    union distinct
+    union all
 
     select
         cluster_id,
@@ -133,6 +215,20 @@ partitions_unsettled as (
         or (is_tiered and not is_measured)
         or (is_measured and not is_tiered and not has_deletes)
 
+),
+
+partitions_stale as (
+
+    select * from come_due
+
+    union distinct
+
+    select unsettled.*
+
+    from unsettled
+
+    left semi join clusters using (cluster_id)
+
 )
 
-select * from partitions_unsettled
+select * from partitions_stale
