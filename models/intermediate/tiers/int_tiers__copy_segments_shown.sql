@@ -6,17 +6,19 @@ partitions as (
 
 ),
 
-copied_offsets as (
-
-    select * from {{ ref('int_tiers__copied_offsets_observed') }}
-
-),
-
 tasks as (
 
     select * from {{ ref('int_tiers__copy_tasks_found') }}
 
     where is_last
+
+),
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+    where finished_log_offset is not null
 
 ),
 
@@ -28,7 +30,107 @@ local_snapshots as (
 
 local_segments as (
 
-    select * from {{ ref('int_tiers__local_segments_closed') }}
+    select * from {{ ref('int_tiers__local_segments_followed') }}
+
+    where not is_active
+
+),
+
+upload_candidates as (
+
+    select * from {{ ref('int_tiers__upload_candidates_decided') }}
+
+),
+
+partitions_of_lineage as (
+
+    select * from partitions
+
+    where epochs is not null
+
+),
+
+{{ epochs_led('partitions_of_lineage') }},
+
+epochs_copied as (
+
+    select
+        remote_segments.cluster_id,
+        remote_segments.topic_id,
+        remote_segments.partition_index,
+        coalesce(remote_segments.copy_finished_at_ms < tasks.started_at_ms, false)
+            as is_before_run,
+        inline({{ offsets_by_epoch('remote_segments') }})
+            as (leader_epoch, first_offset, last_offset)
+
+    from remote_segments
+
+    left join tasks using (cluster_id, topic_id, partition_index)
+
+),
+
+newest_copied as (
+
+    select
+        led.cluster_id,
+        led.topic_id,
+        led.partition_index,
+        {{ highest_copied('copied', 'led', 'copied.last_offset is not null') }}
+            as highest,
+        {{ highest_copied('copied', 'led', 'copied.is_before_run') }}
+            as highest_before_run
+
+    from epochs_led as led
+
+    left join epochs_copied as copied using (cluster_id, topic_id, partition_index, leader_epoch)
+
+    group by
+        led.cluster_id,
+        led.topic_id,
+        led.partition_index
+
+),
+
+copied_offsets as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        coalesce(highest.last_offset, -1) as copied_offset,
+        coalesce(highest_before_run.last_offset, -1) as copied_before_run
+
+    from newest_copied
+
+),
+
+{# a segment is closed when its successor takes its first record, and only the
+   largest timestamp of that is known: with records at an even pace it is the
+   span from one to the other divided by their number, exact for one record #}
+segments_closed as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        broker_id,
+        base_offset,
+        local_segments.size_bytes,
+        local_segments.max_timestamp_ms
+        + coalesce(
+            greatest(
+                local_segments.next_max_timestamp_ms - local_segments.max_timestamp_ms, 0
+            )
+            div nullif(local_segments.next_record_count, 0),
+            0
+        ) as closed_at_ms,
+        upload_candidates.decision,
+        upload_candidates.reason_code
+
+    from local_segments
+
+    left join upload_candidates
+        using (cluster_id, topic_id, partition_index, broker_id, base_offset)
 
 ),
 
@@ -48,11 +150,11 @@ segments_joined as (
         tasks.started_at_ms,
         tasks.ended_at_ms,
         tasks.previous_ended_at_ms,
-        local_segments.base_offset,
-        local_segments.size_bytes,
-        local_segments.closed_at_ms,
-        coalesce(local_segments.decision = 'upload', false) as is_eligible,
-        local_segments.reason_code
+        segments_closed.base_offset,
+        segments_closed.size_bytes,
+        segments_closed.closed_at_ms,
+        coalesce(segments_closed.decision = 'upload', false) as is_eligible,
+        segments_closed.reason_code
 
     from partitions
 
@@ -62,7 +164,7 @@ segments_joined as (
 
     left join tasks using (cluster_id, topic_id, partition_index)
 
-    left join local_segments using (cluster_id, topic_id, partition_index, broker_id)
+    left join segments_closed using (cluster_id, topic_id, partition_index, broker_id)
 
 ),
 

@@ -1,14 +1,125 @@
 with
 
-segments_shown as (
+partitions as (
 
-    select * from {{ ref('int_tiers__delete_segments_shown') }}
+    select * from {{ ref('int_tiers__gauges_due') }}
+
+),
+
+tasks as (
+
+    select * from {{ ref('int_tiers__delete_tasks_found') }}
+
+    where is_last
+
+),
+
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
 
 ),
 
 delete_candidates as (
 
     select * from {{ ref('int_tiers__delete_candidates_decided') }}
+
+),
+
+segments_joined as (
+
+    select
+        partitions.cluster_id,
+        partitions.topic_id,
+        partitions.partition_index,
+        partitions.broker_id,
+        partitions.topic_name,
+        get(partitions.epochs, 0).leader_epoch as earliest_epoch,
+        get(partitions.epochs, 0).start_offset as earliest_offset,
+        transform(partitions.lineage, epoch -> epoch.leader_epoch)
+            as lineage_epochs,
+        partitions.task_interval_ms,
+        tasks.run_number,
+        coalesce(tasks.ends_unfinished, false) as is_open,
+        remote_segments.segment_id,
+        remote_segments.end_offset,
+        remote_segments.size_bytes,
+        remote_segments.leader_epochs,
+        remote_segments.delete_started_log_offset,
+        coalesce(
+            remote_segments.segment_state <> 'DELETE_SEGMENT_FINISHED', false
+        ) as is_live,
+        coalesce(
+            array_contains(tasks.segment_ids, remote_segments.segment_id), false
+        ) as is_of_run,
+        size(
+            filter(
+                tasks.deleted_segment_ids,
+                segment_id -> segment_id = remote_segments.segment_id
+            )
+        ) as times_deleted,
+        coalesce(
+            remote_segments.delete_started_log_offset
+            < tasks.started_log_offset,
+            false
+        ) as is_retried,
+        {# how long the broker's list has held it since the run #}
+        coalesce(remote_segments.delete_finished_at_ms, partitions.at_ms)
+        - if(
+            remote_segments.copy_started_at_ms < tasks.last_event_at_ms,
+            tasks.last_event_at_ms,
+            remote_segments.copy_started_at_ms
+        ) as listed_ms
+
+    from partitions
+
+    left join tasks using (cluster_id, topic_id, partition_index)
+
+    left join remote_segments using (cluster_id, topic_id, partition_index)
+
+),
+
+{# the task returns early, and writes nothing, when it lists no segment #}
+segments_shown as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        segment_id,
+        broker_id,
+        topic_name,
+        earliest_epoch,
+        earliest_offset,
+        lineage_epochs,
+        end_offset,
+        size_bytes,
+        leader_epochs,
+        delete_started_log_offset,
+        is_live,
+        is_of_run,
+        greatest(times_deleted, 0) as times_deleted,
+        is_retried,
+        case
+            when is_open then 'in_run'
+            when
+                max(listed_ms) over of_partition >= task_interval_ms
+                then 'idle'
+            when run_number is not null then 'after_run'
+            else 'unwritten'
+        end as shown,
+        count_if(is_live) over of_partition as segments_live,
+        coalesce(segment_id = max(segment_id) over of_partition, true)
+            as is_for_partition
+
+    from segments_joined
+
+    window of_partition as (
+        partition by
+            cluster_id,
+            topic_id,
+            partition_index
+    )
 
 ),
 
