@@ -8,6 +8,12 @@ remote_segments as (
 
 ),
 
+delete_candidates as (
+
+    select * from {{ ref('stg_decisions__delete_candidates') }}
+
+),
+
 segment_times as (
 
     select * from {{ ref('int_tiers__segment_times') }}
@@ -26,27 +32,97 @@ clusters as (
 
 ),
 
-deletes_not_retried as (
-
-    select * from {{ ref('int_tiers__deletes_not_retried') }}
-
-),
-
 copies_superseded as (
 
     select * from {{ ref('int_tiers__copies_superseded') }}
 
 ),
 
-segments_left as (
+topics_left as (
 
-    select * from {{ ref('int_tiers__segments_left') }}
+    select * from {{ ref('int_tiers__topics_left') }}
 
 ),
 
 topics_gone as (
 
-    select * from {{ ref('int_tiers__topics_gone') }}
+    select * from topics_left
+
+    where finding = 'ORPHANED'
+
+),
+
+{# the walk ends at the first segment that stays #}
+walks_ended as (
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        min(walk_position) as last_position
+
+    from delete_candidates
+
+    where {{ stops_walk('reason_code') }}
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index
+
+),
+
+deletes_not_retried as (
+
+    select
+        segments.cluster_id,
+        segments.segment_id
+
+    from remote_segments as segments
+
+    inner join delete_candidates as candidates using (cluster_id, segment_id)
+
+    left join walks_ended
+        on
+            segments.cluster_id = walks_ended.cluster_id
+            and segments.topic_id = walks_ended.topic_id
+            and segments.partition_index = walks_ended.partition_index
+
+    left join partitions_led
+        on
+            segments.cluster_id = partitions_led.cluster_id
+            and segments.topic_id = partitions_led.topic_id
+            and segments.partition_index = partitions_led.partition_index
+
+    where
+        segments.segment_state = 'DELETE_SEGMENT_STARTED'
+        and candidates.reason_code = 'DELETE_STARTED'
+        and (
+            candidates.walk_position > walks_ended.last_position
+            or (
+                candidates.walk_position is null
+                and array_max(
+                    transform(segments.leader_epochs, epoch -> epoch.leader_epoch)
+                )
+                >= get(partitions_led.lineage, 0).leader_epoch
+            )
+        )
+
+),
+
+{# nobody copies anything of a topic that is left; of what is marked for deletion a broker
+   has taken care, or its age tells #}
+segments_looked_after as (
+
+    select remote_segments.*
+
+    from remote_segments
+
+    left anti join topics_left
+        on
+            remote_segments.cluster_id = topics_left.cluster_id
+            and remote_segments.topic_id = topics_left.topic_id
+            and remote_segments.segment_state = 'COPY_SEGMENT_STARTED'
 
 ),
 
@@ -67,7 +143,7 @@ segments_aged as (
         {{ long_difference('clusters.decided_at_ms', waits_since_ms('segments')) }} as age_ms,
         {{ may_wait_ms('segments', 'segment_times') }} as threshold_ms
 
-    from remote_segments as segments
+    from segments_looked_after as segments
 
     left join partitions_led as led using (cluster_id, topic_id, partition_index)
 
@@ -80,9 +156,6 @@ segments_aged as (
     left join topics_gone using (cluster_id, topic_id)
 
     left join copies_superseded as superseded using (cluster_id, segment_id)
-
-    {# nobody copies or deletes anything of these #}
-    left anti join segments_left using (cluster_id, segment_id)
 
 ),
 

@@ -38,54 +38,46 @@ findings as (
     union all
 
     select
+        segments.cluster_id,
+        segments.segment_id,
+        topics_left.finding,
+        topics_left.since_at_ms,
+        null as threshold_ms,
+        null as other_segment_id,
+        null as first_missing_offset,
+        null as last_missing_offset,
+        topics_left.detail_text,
+        topics_left.advice
+
+    from remote_segments as segments
+
+    inner join {{ ref('int_tiers__topics_left') }} as topics_left using (cluster_id, topic_id)
+
+    {# of what is marked for deletion a broker has taken care, or its age tells #}
+    where segments.segment_state in ('COPY_SEGMENT_STARTED', 'COPY_SEGMENT_FINISHED')
+
+    union all
+
+    select
         cluster_id,
         segment_id,
         finding,
         since_at_ms,
         null as threshold_ms,
-        null as other_segment_id,
-        null as first_missing_offset,
-        null as last_missing_offset,
-        detail_text,
-        advice
-
-    from {{ ref('int_tiers__segments_left') }}
-
-    union all
-
-    select
-        cluster_id,
-        segment_id,
-        'OVERLAP' as finding,
-        since_at_ms,
-        null as threshold_ms,
-        other_segment_id,
-        null as first_missing_offset,
-        null as last_missing_offset,
-        concat(shared_offsets, ' offsets are stored and counted twice')
-            as detail_text,
-        null as advice
-
-    from {{ ref('int_tiers__segments_overlapping') }}
-
-    union all
-
-    select
-        cluster_id,
-        segment_id,
-        'HOLE' as finding,
-        null as since_at_ms,
-        null as threshold_ms,
         other_segment_id,
         first_missing_offset,
         last_missing_offset,
-        concat(
-            last_missing_offset + 1 - first_missing_offset,
-            ' offsets are in no finished segment'
+        if(
+            finding = 'OVERLAP',
+            concat(shared_offsets, ' offsets are stored and counted twice'),
+            concat(
+                last_missing_offset + 1 - first_missing_offset,
+                ' offsets are in no finished segment'
+            )
         ) as detail_text,
         null as advice
 
-    from {{ ref('int_tiers__segments_after_holes') }}
+    from {{ ref('int_tiers__segments_misaligned') }}
 
     union all
 

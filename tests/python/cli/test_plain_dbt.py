@@ -41,7 +41,7 @@ COMMANDS = {
         "--select",
         "assert_changes_end_in_the_current_decision",
         "int_tiers__partitions_due",
-        "int_tiers__segments_overlapping",
+        "int_tiers__segments_misaligned",
     ),
     "unit tests": ("test", "--select", "test_type:unit"),
 }

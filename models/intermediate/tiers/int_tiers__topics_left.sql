@@ -6,6 +6,20 @@ partition_states as (
 
 ),
 
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+),
+
+topics_untiered as (
+
+    select * from {{ ref('int_tiers__topics_configured') }}
+
+    where not is_tiered
+
+),
+
 clusters_seen as (
 
     select
@@ -60,7 +74,7 @@ topics_unseen as (
         max(greatest(segments.copy_started_at_ms, segments.copy_finished_at_ms))
             as last_copy_at_ms
 
-    from {{ ref('stg_state__remote_segments') }} as segments
+    from remote_segments as segments
 
     left anti join topics_seen using (cluster_id, topic_id)
 
@@ -76,7 +90,6 @@ topics_gone as (
     select
         unseen.cluster_id,
         unseen.topic_id,
-        unseen.topic_name,
         names_seen.topic_id as present_topic_id
 
     from topics_unseen as unseen
@@ -92,6 +105,45 @@ topics_gone as (
         coalesce(unseen.last_copy_at_ms <= clusters_seen.seen_at_ms, true)
         and not coalesce(names_seen.is_unidentified, false)
 
+),
+
+topics_left as (
+
+    select
+        cluster_id,
+        topic_id,
+        'ORPHANED' as finding,
+        cast(null as bigint) as since_at_ms,
+        if(
+            present_topic_id is null,
+            'no topic has this id any more',
+            concat('the topic of this name has the id ', present_topic_id)
+        ) as detail_text,
+        'no broker reads or deletes it: delete it in the object store'
+            as advice
+
+    from topics_gone
+
+    union all
+
+    select
+        cluster_id,
+        topic_id,
+        'LEFT_BEHIND' as finding,
+        configs_from_ms as since_at_ms,
+        if(
+            is_deleted_on_disable,
+            'tiered storage is off, and its deletion did not come so far',
+            'tiered storage is off, and remote.log.delete.on.disable is false'
+        ) as detail_text,
+        concat(
+            'no broker reads or deletes it: switch remote.storage.enable on ',
+            'again, and off with remote.log.delete.on.disable = true if it is ',
+            'to go'
+        ) as advice
+
+    from topics_untiered
+
 )
 
-select * from topics_gone
+select * from topics_left
