@@ -1,11 +1,5 @@
 with
 
-partitions_known as (
-
-    select * from {{ ref('int_tiers__partitions_known') }}
-
-),
-
 partitions_led as (
 
     select * from {{ ref('int_tiers__partitions_led') }}
@@ -24,6 +18,18 @@ topics as (
 
 ),
 
+remote_segments as (
+
+    select * from {{ ref('stg_state__remote_segments') }}
+
+),
+
+delete_candidates as (
+
+    select * from {{ ref('int_tiers__delete_candidates_decided') }}
+
+),
+
 lineage_offsets as (
 
     select * from {{ ref('int_tiers__lineage_offsets') }}
@@ -32,15 +38,80 @@ lineage_offsets as (
 
 segments_counted as (
 
-    select * from {{ ref('int_tiers__remote_segments_counted') }}
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        max_by(topic_name, copy_started_at_ms) as topic_name,
+        max_by(log_partition_index, copy_started_at_ms)
+            as metadata_partition_index,
+        count_if(segment_state = 'COPY_SEGMENT_STARTED') as copying_segments,
+        count_if(segment_state = 'COPY_SEGMENT_FINISHED') as remote_segments,
+        count_if(segment_state = 'DELETE_SEGMENT_STARTED')
+            as deleting_segments,
+        sum(if(segment_state = 'COPY_SEGMENT_FINISHED', size_bytes, 0))
+            as remote_bytes,
+        sum(if(segment_state = 'DELETE_SEGMENT_FINISHED', 0, size_bytes))
+            as live_bytes,
+        min(if(segment_state = 'COPY_SEGMENT_FINISHED', start_offset, null))
+            as earliest_remote_offset,
+        max(if(segment_state = 'COPY_SEGMENT_FINISHED', end_offset, null))
+            as latest_remote_offset
 
-    where is_live
+    from remote_segments
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index
+
+    having bool_or(segment_state <> 'DELETE_SEGMENT_FINISHED')
 
 ),
 
+{# Kafka moves the start of the log before it deletes the first of what retention has chosen #}
 log_starts_moved as (
 
-    select * from {{ ref('int_tiers__log_starts_moved') }}
+    select
+        cluster_id,
+        topic_id,
+        partition_index,
+        max(end_offset) + 1 as log_start_offset
+
+    from delete_candidates
+
+    where reason_code in ('RETENTION_TIME', 'RETENTION_SIZE')
+
+    group by
+        cluster_id,
+        topic_id,
+        partition_index
+
+),
+
+partitions_known as (
+
+    select
+        partitions_led.cluster_id,
+        partitions_led.topic_id,
+        partitions_led.partition_index
+
+    from partitions_led
+
+    left semi join topics
+        on
+            partitions_led.cluster_id = topics.cluster_id
+            and partitions_led.topic_id = topics.topic_id
+            and topics.is_tiered
+
+    union distinct
+
+    select
+        cluster_id,
+        topic_id,
+        partition_index
+
+    from segments_counted
 
 ),
 
