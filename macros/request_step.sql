@@ -19,10 +19,8 @@ struct<topology_epoch: int, attempts: int, next_attempt_at_ms: bigint, armed_at_
 
 {% macro answer_type() -%}
 struct<
-    request_kind: string, request_id: string, received_at_ms: bigint, member_id: string, call_id: string,
-    pushed_epoch: int, findings: array<string>, reason_code: string, outcome: string, message: string,
-    error_code: string, request_version: int, backoff_action: string, stored_epoch_before: int,
-    stored_epoch_after: int, failed_epoch_before: int, failed_epoch_after: int, backoff: {{ backoff_type() }}
+    reason_code: string, backoff_action: string, stored_epoch_before: int, stored_epoch_after: int,
+    failed_epoch_before: int, failed_epoch_after: int, backoff: {{ backoff_type() }}
 >
 {%- endmacro %}
 
@@ -167,62 +165,6 @@ case
 end
 {%- endmacro %}
 
-{% macro error_code() -%}
-case
-    when reason in ('STORED', 'DELETED', 'CONVERTED') or r.request_kind = 'heartbeat' then 'NONE'
-    when reason in ('CALL_WANTED', 'WAITING') then if(r.request_kind = 'join', 'REBALANCE_IN_PROGRESS', 'NOT_COORDINATOR')
-    when reason = 'NOT_AUTHORIZED' then r.authorization_error
-    when reason = 'COORDINATOR_NOT_ACTIVE' then 'COORDINATOR_NOT_AVAILABLE'
-    when reason = 'NO_PLUGIN' then 'UNSUPPORTED_VERSION'
-    when r.request_kind = 'deletion' and reason = 'NO_GROUP_ID' then 'INVALID_GROUP_ID'
-    when reason in ('NO_MEMBER_ID', 'NO_GROUP_ID', 'NO_DESCRIPTION', 'EPOCH_MISMATCH', 'INVALID_DESCRIPTION')
-        then 'INVALID_REQUEST'
-    when reason = 'COORDINATOR_FAILED' then {{ coordinator_error('r.coordinator_error') }}
-    when reason = 'READ_FAILED' then {{ coordinator_error('r.read_error') }}
-    when reason in ('WRITE_FAILED', 'REFUSAL_NOT_WRITTEN')
-        then if(arms_on_any_failure, r.write_error, {{ coordinator_error('r.write_error') }})
-    when reason = 'UNREADABLE' then 'UNKNOWN_SERVER_ERROR'
-    when r.request_kind = 'join'
-        then case
-            when reason in ('PLUGIN_FAILED', 'THROTTLED') then 'REBALANCE_IN_PROGRESS'
-            when reason = 'NOT_EMPTY' then 'INCONSISTENT_GROUP_PROTOCOL'
-            else 'NONE'
-        end
-    when reason in ('GROUP_NOT_FOUND', 'NOT_STREAMS') then 'GROUP_ID_NOT_FOUND'
-    when reason = 'UNKNOWN_MEMBER' then 'UNKNOWN_MEMBER_ID'
-    when reason = 'NOT_EMPTY' then 'NON_EMPTY_GROUP'
-    when r.request_kind = 'push' then 'STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED'
-    when r.request_version < 3 then 'UNKNOWN_SERVER_ERROR'
-    else 'GROUP_DELETION_FAILED'
-end
-{%- endmacro %}
-
-{# Null = Kafka gives none. DeleteGroups has room for one since version 3. #}
-{% macro error_message() -%}
-case
-    when r.request_kind = 'deletion'
-        then if(
-            reason = 'PLUGIN_FAILED' and r.request_version >= 3,
-            if(tells_plugin_messages, r.message, 'Topology description plugin failed to delete the topology.'),
-            null
-        )
-    when r.request_kind <> 'push' then null
-    when reason = 'NO_PLUGIN' then 'The broker has no streams group topology description plugin configured.'
-    when reason = 'NO_MEMBER_ID' then 'MemberId can\'t be empty.'
-    when reason = 'NO_GROUP_ID' then 'GroupId can\'t be empty.'
-    when reason = 'NO_DESCRIPTION' then 'TopologyDescription can\'t be null.'
-    when reason = 'GROUP_NOT_FOUND' then concat('Group ', group_id, ' not found.')
-    when reason = 'NOT_STREAMS' then concat('Group ', group_id, ' is not a streams group.')
-    when reason = 'UNKNOWN_MEMBER' then concat('Member ', r.member_id, ' is not a member of group ', group_id, '.')
-    when reason = 'EPOCH_MISMATCH'
-        then concat(
-            'Topology epoch ', r.pushed_epoch, ' does not match the group\'s current topology epoch ', topology_epoch, '.'
-        )
-    when reason = 'INVALID_DESCRIPTION' then r.description_error
-    when reason in ('PLUGIN_FAILED', 'PLUGIN_REFUSED') then r.message
-end
-{%- endmacro %}
-
 {# StreamsGroupTopologyDescriptionBackoff: 30 s, doubled, the cap after the jitter. Of a push an entry of a newer epoch stays. #}
 {% macro backoff_after() -%}
 case action
@@ -289,18 +231,7 @@ cast(
             array(
                 cast(
                     named_struct(
-                        'request_kind', r.request_kind,
-                        'request_id', r.request_id,
-                        'received_at_ms', r.received_at_ms,
-                        'member_id', r.member_id,
-                        'call_id', r.call_id,
-                        'pushed_epoch', r.pushed_epoch,
-                        'findings', r.findings,
                         'reason_code', reason,
-                        'outcome', r.outcome,
-                        'message', {{ error_message() }},
-                        'error_code', {{ error_code() }},
-                        'request_version', r.request_version,
                         'backoff_action', action,
                         'stored_epoch_before', s.stored,
                         'stored_epoch_after', {{ stored_epoch_after() }},

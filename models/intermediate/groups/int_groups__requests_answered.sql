@@ -8,9 +8,9 @@ parameters as (
 
 ),
 
-requests_handled as (
+requests_worded as (
 
-    select * from {{ ref('int_groups__requests_handled') }}
+    select * from {{ ref('int_groups__requests_worded') }}
 
 ),
 
@@ -23,7 +23,7 @@ requests_judged as (
             reason_code in ('CALL_WANTED', 'WAITING'), 'NOT_CALLED', reason_code
         ) as reason_code
 
-    from requests_handled
+    from requests_worded
 
 ),
 

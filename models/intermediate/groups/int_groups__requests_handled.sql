@@ -16,6 +16,9 @@ groups_handled as (
         decided_at_ms,
         uses_uncertain_epoch,
         topology_epoch,
+        arms_on_any_failure,
+        tells_plugin_messages,
+        requests,
         aggregate(
             requests,
             cast(
@@ -40,8 +43,14 @@ groups_handled as (
 answers_placed as (
 
     select
-        * except (answers),
-        posexplode(answers) as (place, answer)
+        * except (requests, answers),
+        posexplode(
+            transform(
+                answers,
+                (answer, place)
+                -> named_struct('request', get(requests, place), 'answer', answer)
+            )
+        ) as (place, handled)
 
     from groups_handled
 
@@ -56,26 +65,32 @@ requests_handled as (
         ruleset,
         decided_at_ms,
         uses_uncertain_epoch,
+        arms_on_any_failure,
+        tells_plugin_messages,
         topology_epoch,
         place,
-        answer.request_kind,
-        answer.request_id,
-        answer.received_at_ms,
-        answer.member_id,
-        answer.call_id,
-        answer.pushed_epoch,
-        answer.findings,
-        answer.reason_code,
-        answer.outcome,
-        answer.message,
-        answer.error_code,
-        answer.request_version,
-        answer.backoff_action,
-        answer.stored_epoch_before,
-        answer.stored_epoch_after,
-        answer.failed_epoch_before,
-        answer.failed_epoch_after,
-        answer.backoff
+        handled.request.request_kind,
+        handled.request.request_id,
+        handled.request.received_at_ms,
+        handled.request.member_id,
+        handled.request.call_id,
+        handled.request.pushed_epoch,
+        handled.request.findings,
+        handled.answer.reason_code,
+        handled.request.outcome,
+        handled.request.message as plugin_message,
+        handled.request.description_error,
+        handled.request.authorization_error,
+        handled.request.coordinator_error,
+        handled.request.read_error,
+        handled.request.write_error,
+        handled.request.request_version,
+        handled.answer.backoff_action,
+        handled.answer.stored_epoch_before,
+        handled.answer.stored_epoch_after,
+        handled.answer.failed_epoch_before,
+        handled.answer.failed_epoch_after,
+        handled.answer.backoff
 
     from answers_placed
 

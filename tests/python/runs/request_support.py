@@ -18,7 +18,7 @@ from moldau.sessions.session import Session
 
 RULE_SETS = ("kip_1331_draft", "kip_1331_v1", "kip_1331_v2", "kafka_4_4")
 DUE = "int_groups__requests_due"
-HANDLED = "int_groups__requests_handled"
+HANDLED = "int_groups__requests_worded"
 Say = Callable[[str, int, str], tuple[Outcome, str | None]]
 _numbers = itertools.count()
 
