@@ -305,8 +305,9 @@ def fold_at_once(session: Session, clusters: Sequence[str], told: Mapping[str, s
     open_run(session, run)
     for kind, decoded in told.items():
         family = topics().get(kind)
-        view = family.view if family and family.view else kind
-        session.bring(view, _brought(session, run, kind, decoded))
+        rows = _brought(session, run, kind, decoded)
+        if not family or family.view:
+            session.bring(family.view if family and family.view else kind, rows)
     models = dict.fromkeys(model for kind in told for model in folds(session, kind))
     session.run_models(*settings_models(session, run), *models)
     append_row(session.warehouse, row_of(dataclasses.replace(run, cluster_ids=[])))

@@ -8,12 +8,14 @@ stored as (
 
 ),
 
+{# a single row of literals becomes a literal, by which Delta skips files #}
 loaded as (
 
-    select * from {{ ref('stg_run__remote_log_records') }}
+    select * from {{ ref('stg_decoded__remote_log_records') }}
 
     where
-        record_type in (0, 1)
+        run_id = (select this_run.run_id from {{ ref('stg_run__parameters') }} as this_run)
+        and record_type in (0, 1)
         and segment_state is not null
 
 ),

@@ -88,7 +88,8 @@ class Topics:
     decode: Callable[[pa.Array, pa.Array], pa.RecordBatch]
     """Keys and values to rows, without the position in the log."""
     view: str | None = None
-    """`run.<view>` has the rows of one load; None = nothing folds them yet."""
+    """`run.<view>` has the rows of one load; None = its folds pick them from the table by `run_id`,
+    or nothing folds them yet."""
     is_read_again: bool = False
     """Runs read the table, too, and not only what a load brought."""
     known_in_part: str | None = None

@@ -115,7 +115,6 @@ DOMAIN = Domain(
             "remote_log_metadata",
             "decoded.remote_log_records",
             _remote_log_records,
-            "remote_log_records",
             is_read_again=True,
         ),
     ),
