@@ -1,4 +1,4 @@
-"""Commit a merge that rewrote files: Delta's log calls it MERGE, with its metrics, as Spark does.
+"""Commit files that were written anew: Delta's log says for what, with metrics, as Spark does.
 
 Delta's library calls whatever it is given WRITE, and takes no other name.
 """
@@ -37,20 +37,52 @@ def commit_merge(
     version already.
     """
     from deltalake import CommitProperties
-    from deltalake.exceptions import CommitFailedError
 
-    if not _is_plain(opened):
+    if not is_plain(opened):
         once = CommitProperties(max_commit_retries=0)
         opened.create_write_transaction(
             list(actions), "append", opened.schema(), commit_properties=once
         )
         opened.update_incremental()
         return
+    same = " AND ".join(f"(t.{name} = s.{name})" for name in key)
+    metrics = {f"numTargetRows{kind.title()}": number for kind, number in rows.items()}
+    added, removed = _counts(actions)
+    metrics |= {"numTargetFilesAdded": added, "numTargetFilesRemoved": removed}
+    metrics["executionTimeMs"] = now_ms() - began_at_ms
+    _commit(opened, actions, "MERGE", {"predicate": json.dumps([same])}, metrics)
+
+
+def commit_joined(opened: DeltaTable, actions: Sequence[AddAction | RemoveAction]) -> None:
+    """The same rows in other files: no reader of changes has to look at them."""
+    added, removed = _counts(actions)
+    metrics = {"numAddedFiles": added, "numRemovedFiles": removed}
+    _commit(opened, actions, "OPTIMIZE", {"predicate": "[]"}, metrics, is_change=False)
+
+
+def _commit(
+    opened: DeltaTable,
+    actions: Sequence[AddAction | RemoveAction],
+    operation: str,
+    parameters: Mapping[str, str],
+    metrics: Mapping[str, int],
+    is_change: bool = True,
+) -> None:
+    from deltalake.exceptions import CommitFailedError
+
     version = opened.version() + 1
-    told = {"commitInfo": _information(actions, key, rows, began_at_ms)}
+    told = {
+        "timestamp": now_ms(),
+        "operation": operation,
+        "operationParameters": dict(parameters),
+        "operationMetrics": {name: str(number) for name, number in metrics.items()},
+        "isBlindAppend": False,
+        "engineInfo": "moldau",
+    }
     folder = Path(path_of(opened.table_uri))
     try:
-        write_commit(folder, version, [told, *map(_as_json, actions)])
+        files = (_as_json(action, is_change) for action in actions)
+        write_commit(folder, version, [{"commitInfo": told}, *files])
     except FileExistsError:
         raise CommitFailedError(f"there is a version {version} already") from None
     opened.update_incremental()
@@ -61,7 +93,7 @@ def commit_merge(
             opened.cleanup_metadata()
 
 
-def _is_plain(opened: DeltaTable) -> bool:
+def is_plain(opened: DeltaTable) -> bool:
     """It asks nothing of a commit but its files."""
     protocol = opened.protocol()
     if protocol.min_writer_version <= _BEFORE_FEATURES:
@@ -69,30 +101,15 @@ def _is_plain(opened: DeltaTable) -> bool:
     return protocol.writer_features is not None and _HARMLESS.issuperset(protocol.writer_features)
 
 
-def _information(
-    actions: Sequence[AddAction | RemoveAction],
-    key: Sequence[str],
-    rows: Mapping[str, int],
-    began_at_ms: int,
-) -> dict[str, Any]:
+def _counts(actions: Sequence[AddAction | RemoveAction]) -> tuple[int, int]:
+    """Files that are added, and removed."""
     from deltalake.transaction import AddAction
 
-    same = " AND ".join(f"(t.{name} = s.{name})" for name in key)
     added = sum(isinstance(action, AddAction) for action in actions)
-    metrics = {f"numTargetRows{kind.title()}": number for kind, number in rows.items()}
-    metrics |= {"numTargetFilesAdded": added, "numTargetFilesRemoved": len(actions) - added}
-    metrics["executionTimeMs"] = now_ms() - began_at_ms
-    return {
-        "timestamp": now_ms(),
-        "operation": "MERGE",
-        "operationParameters": {"predicate": json.dumps([same])},
-        "operationMetrics": {name: str(number) for name, number in metrics.items()},
-        "isBlindAppend": False,
-        "engineInfo": "moldau",
-    }
+    return added, len(actions) - added
 
 
-def _as_json(action: Any) -> dict[str, Any]:
+def _as_json(action: Any, is_change: bool) -> dict[str, Any]:
     """As the log has it."""
     from deltalake.transaction import AddAction
 
@@ -104,7 +121,7 @@ def _as_json(action: Any) -> dict[str, Any]:
                 "partitionValues": dict(action.partition_values),
                 "size": action.size,
                 "modificationTime": action.modification_time,
-                "dataChange": action.data_change,
+                "dataChange": is_change,
                 "stats": action.stats,
             }
         }
@@ -112,7 +129,7 @@ def _as_json(action: Any) -> dict[str, Any]:
         "remove": {
             "path": path,
             "deletionTimestamp": action.deletion_timestamp,
-            "dataChange": action.data_change,
+            "dataChange": is_change,
             "extendedFileMetadata": False,
         }
     }

@@ -17,7 +17,10 @@ from spark_support import decoded_table, in_spark, parquet_of, rows, spark_of
 
 from moldau.compiled.dbt import DbtError
 from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.run_rows import append_rows
 from moldau.sessions.session import Session
+from moldau.warehouse.damage import open_table
+from moldau.warehouse.upkeep import join_small_files
 
 pytestmark = pytest.mark.spark
 
@@ -137,3 +140,15 @@ def test_without_a_lock_a_key_that_another_writer_inserts_meanwhile_comes_once(
 def test_with_the_lock_new_rows_are_inserted_without_a_join(session: Session, table: str) -> None:
     assert operations_of(session, fold_commit)[-1] == "WRITE"
     assert found(session) == [(5,)]
+
+
+def test_spark_reads_what_was_joined_without_it(session: Session) -> None:
+    runs = session.warehouse / "state" / "runs"
+    for _ in range(40):
+        append_rows(session.warehouse, [Run("", "cycle", ["joined"], 0)])
+    join_small_files(open_table(runs))
+    spark = spark_of(session, "state.runs")
+    history = spark.sql("describe history state.runs limit 50").collect()
+    assert "OPTIMIZE" in {row.operation for row in history}
+    counted = "select count(distinct run_id) from state.runs where cluster_ids[0] = 'joined'"
+    assert [tuple(row) for row in spark.sql(counted).collect()] == [(40,)]

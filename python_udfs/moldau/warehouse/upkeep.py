@@ -1,0 +1,101 @@
+"""Join the small files of tables that only grow: no command is to open a file for each run.
+
+It follows the row of a run, about once in MANY commits of a table. Who is killed meanwhile leaves
+files that no commit names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.instants import now_ms
+from moldau.warehouse.commit import commit_joined, is_plain
+from moldau.warehouse.contracts import tables
+from moldau.warehouse.damage import DamagedError, UnreadableError, open_table, path_of
+from moldau.warehouse.files import (
+    FILE_BYTES,
+    indexed_columns,
+    read_files,
+    remove,
+    write_file,
+    write_files,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from deltalake import DeltaTable
+
+MANY = 64  # commits, each of which leaves a file or a few
+AT_ONCE_BYTES = 8 * FILE_BYTES  # at most so much is written anew by one run, of each table
+
+
+def keep_up(warehouse: Path, before: Mapping[str, int], after: Mapping[str, int]) -> None:
+    """Join what is due, of the tables that a run took from one version to another.
+
+    What cannot be read, or is changed by another writer meanwhile, is left as it is.
+    """
+    for name, version in after.items():
+        if _only_grows(name) and version // MANY > before.get(name, 0) // MANY:
+            # whoever needs the table, or the disk, tells
+            with contextlib.suppress(DamagedError, UnreadableError, OSError):
+                join_small_files(open_table(warehouse.joinpath(*name.split("."))))
+
+
+def _only_grows(name: str) -> bool:
+    return tables()[name].database in ("raw", "decoded", "history") or name == "state.runs"
+
+
+def join_small_files(opened: DeltaTable) -> int:
+    """Write the rows of small files into as few as they need, in one commit; gives their number."""
+    import pyarrow as pa
+    from deltalake.exceptions import CommitFailedError
+    from deltalake.transaction import RemoveAction
+
+    paths = _small(opened)
+    is_plain_here = is_plain(opened) and not opened.metadata().partition_columns
+    if len(paths) < MANY // 2 or not is_plain_here or _hides_rows(opened):
+        return 0
+    folder = Path(path_of(opened.table_uri))
+    schema = pa.schema(opened.schema().to_arrow())
+    indexed = indexed_columns(opened, schema)
+    added = write_files(
+        folder,
+        _batches(folder, paths, schema),
+        lambda rows: write_file(folder, rows, indexed),
+    )
+    gone = [RemoveAction(path, False, now_ms()) for path in paths]
+    try:
+        commit_joined(opened, [*added, *gone])
+    except CommitFailedError:
+        remove(folder, added)
+        return 0
+    return len(paths)
+
+
+def _small(opened: DeltaTable) -> list[str]:
+    """The files that are less than half full, the oldest first."""
+    import pyarrow as pa
+
+    found = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
+    small = [file for file in found if file["size_bytes"] < FILE_BYTES // 2]
+    small.sort(key=lambda file: (file["modification_time"], file["path"]))
+    chosen: list[str] = []
+    size = 0
+    for file in small:
+        size += file["size_bytes"]
+        if size > AT_ONCE_BYTES:
+            break
+        chosen.append(file["path"])
+    return chosen
+
+
+def _hides_rows(opened: DeltaTable) -> bool:
+    return any(batch.num_rows for batch in opened.deletion_vectors())
+
+
+def _batches(folder: Path, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for path in paths:
+        yield from read_files(folder, [path], schema).to_batches()

@@ -1,0 +1,165 @@
+"""Small files of tables that only grow are joined: same rows, few files, whoever reads or dies."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from moldau.engines.duckdb.delta_views import create_view, open_duckdb
+from moldau.sessions.run import Run
+from moldau.sessions.run_rows import append_rows
+from moldau.warehouse import commit, upkeep
+from moldau.warehouse.append import append
+from moldau.warehouse.ask import ask_rows
+from moldau.warehouse.create import create
+from moldau.warehouse.damage import data_files, open_table
+from moldau.warehouse.files import FILE_BYTES
+from moldau.warehouse.left import find_lost
+from moldau.warehouse.upkeep import join_small_files
+from moldau.warehouse.verify import has_checksums
+
+CALLS, SNAPSHOTS = "history.plugin_calls", "raw.local_segments"
+RUNS = "state.runs"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    create(tmp_path)
+    return tmp_path
+
+
+def folder_of(warehouse: Path, table: str) -> Path:
+    return warehouse.joinpath(*table.split("."))
+
+
+def add(warehouse: Path, table: str, number: int, size: int = 1) -> None:
+    chance = random.Random(number)
+    text = f"{chance.getrandbits(8 * size):x}"
+    segment = {
+        "base_offset": number, "size_bytes": 1, "max_timestamp_ms": -1, "is_active": False,
+        "record_count": None,
+    }  # fmt: skip
+    row: dict[str, Any] = {
+        CALLS: {
+            "call_id": f"{number:04d}", "run_id": f"{number:08d}-cycle", "cluster_id": "c",
+            "group_id": "g", "operation": "delete", "topology_epoch": number, "outcome": "success",
+            "message": text, "started_at_ms": number, "finished_at_ms": number,
+        },
+        SNAPSHOTS: {
+            "cluster_id": "c", "topic_id": text, "topic_name": "t", "partition_index": number,
+            "broker_id": 1, "segments": [segment] * (number % 3), "run_id": f"{number:08d}-load",
+        },
+    }[table]  # fmt: skip
+    schema = pa.schema(open_table(folder_of(warehouse, table)).schema().to_arrow())
+    append(warehouse, table, pa.Table.from_pylist([row], schema).to_batches())
+
+
+def rows_of(warehouse: Path, table: str) -> list[tuple[Any, ...]]:
+    """By DuckDB, as a run reads it."""
+    connection = open_duckdb([table.split(".")[0]])
+    create_view(connection, warehouse, table)
+    return connection.sql(f"select * from {table} order by all").fetchall()
+
+
+@pytest.mark.parametrize("table", [CALLS, SNAPSHOTS])
+def test_the_same_rows_are_in_one_file(warehouse: Path, table: str) -> None:
+    for number in range(40):
+        add(warehouse, table, number)
+    before = rows_of(warehouse, table)
+    assert len(before) == 40
+    opened = open_table(folder_of(warehouse, table))
+    assert join_small_files(opened) == 40
+    latest = open_table(folder_of(warehouse, table))
+    assert latest.version() == opened.version()
+    [file] = data_files(latest)
+    assert has_checksums(file)
+    assert rows_of(warehouse, table) == before
+    [last] = latest.history(1)
+    told = (last["operation"], last["operationMetrics"])
+    assert told == ("OPTIMIZE", {"numAddedFiles": "1", "numRemovedFiles": "40"})
+    one = ask_rows(warehouse, table, "select count(*) from t where run_id like '00000007%'")
+    assert one == [(1,)], "its statistics say what it holds"
+    assert join_small_files(latest) == 0
+
+
+def test_full_files_stay(warehouse: Path) -> None:
+    add(warehouse, CALLS, 1000, size=FILE_BYTES)
+    [full] = data_files(open_table(folder_of(warehouse, CALLS)))
+    for number in range(40):
+        add(warehouse, CALLS, number)
+    join_small_files(open_table(folder_of(warehouse, CALLS)))
+    files = data_files(open_table(folder_of(warehouse, CALLS)))
+    assert len(files) == 2
+    assert full in files
+
+
+def test_one_run_joins_no_more_than_is_said(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(80):
+        add(warehouse, CALLS, number)
+    before = rows_of(warehouse, CALLS)
+    size = sum(
+        Path(file).stat().st_size for file in data_files(open_table(folder_of(warehouse, CALLS)))
+    )
+    monkeypatch.setattr(upkeep, "AT_ONCE_BYTES", size // 2)
+    assert 32 <= join_small_files(open_table(folder_of(warehouse, CALLS))) <= 40
+    assert rows_of(warehouse, CALLS) == before
+
+
+def test_whoever_comes_first_has_the_version(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        add(warehouse, CALLS, number)
+    write = commit.write_commit
+
+    def outrun(*words: Any) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(commit, "write_commit", write)
+            add(warehouse, CALLS, 40)
+        write(*words)
+
+    on_disk = len(list(folder_of(warehouse, CALLS).glob("*.parquet")))
+    monkeypatch.setattr(commit, "write_commit", outrun)
+    assert join_small_files(open_table(folder_of(warehouse, CALLS))) == 0
+    assert len(rows_of(warehouse, CALLS)) == 41
+    assert len(list(folder_of(warehouse, CALLS).glob("*.parquet"))) == on_disk + 1
+
+
+@pytest.mark.parametrize("moment", ["write_files", "commit_joined"])
+def test_who_dies_meanwhile_changes_nothing(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: Any, **__: Any) -> Any:
+        raise Killed
+
+    for number in range(40):
+        add(warehouse, CALLS, number)
+    before = rows_of(warehouse, CALLS)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(upkeep, moment, die)
+        join_small_files(open_table(folder_of(warehouse, CALLS)))
+    assert rows_of(warehouse, CALLS) == before
+    assert join_small_files(open_table(folder_of(warehouse, CALLS))) == 40
+    assert rows_of(warehouse, CALLS) == before
+
+
+def test_many_runs_leave_few_files(warehouse: Path) -> None:
+    """Every run writes a row, also one that has nothing to do."""
+    for _ in range(200):
+        append_rows(warehouse, [Run("", "cycle", ["c"], 0)])
+    opened = open_table(folder_of(warehouse, RUNS))
+    assert len(data_files(opened)) < 2 * upkeep.MANY
+    ids = ask_rows(warehouse, RUNS, "select run_id from t where kind = 'cycle' order by 1")
+    assert len(ids) == 200
+    numbers = [int(run_id[:8]) for (run_id,) in ids]
+    assert numbers == [*range(numbers[0], numbers[0] + 200)]
+    assert find_lost(warehouse) is None
