@@ -85,6 +85,26 @@ select
     id as last_commit_log_offset,
     '00000000-load' as changed_in_run_id
 """
+# the records that those groups are of
+GROUP_RECORDS = f"""
+select
+    'bench' as cluster_id,
+    concat('group-', id) as group_id,
+    case id % 4 when 0 then 17 when 1 then 3 else 2 end as record_type,
+    '' as member_id,
+    '' as regular_expression,
+    int(id % 50) as partition_index,
+    id as log_offset,
+    {START_MS} + id % 1000000 as recorded_at_ms,
+    false as is_tombstone,
+    true as is_readable,
+    1 as epoch,
+    if(id % 4 < 2, null, 'consumer') as protocol_type,
+    if(id % 4 < 2, null, int(if(id % 3 = 0, 0, 2))) as member_count,
+    if(id % 4 < 2 or id % 3 = 0, null, array('topic.0', 'topic.1')) as subscribed_topics,
+    int(if(id % 4 = 0 and id % 5 < 4, 0, -1)) as stored_description_topology_epoch,
+    -1 as failed_description_topology_epoch
+"""
 COMMITS = f"""
 select
     'bench' as cluster_id,
@@ -336,8 +356,9 @@ def count_all_offsets(session: Session) -> None:
 
 def make_state(session: Session, groups: int) -> None:
     decided = (name for name, table in tables().items() if table.database == "decisions")
-    for table in ("state.groups", "state.group_offsets", *decided):
+    for table in ("state.groups", "state.group_records", "state.group_offsets", *decided):
         opened(session, table).delete()
+    insert(session, "state.group_records", GROUP_RECORDS, groups)
     insert(session, "state.groups", GROUPS, groups)
     insert(session, "state.group_offsets", COMMITS, groups * OFFSETS)
 
