@@ -11,6 +11,7 @@
      works_on             run_list without whose rows there is nothing to write
      works_when           predicate on those rows
      skips_no_rows        look first whether the model selects anything: an append of nothing is a commit, too
+     small_bytes          size on disk from which a table is merged in two steps, if nobody else writes; of all models the same
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
 {% materialization merge_into, adapter='spark' %}
@@ -29,7 +30,7 @@
         {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
         {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
-        {%- set is_big = bytes > var('small_bytes') -%}
+        {%- set is_big = bytes > config.require('small_bytes') -%}
         {%- if bytes == 0 and not config.get('insert_when', true) -%}
             {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
         {%- elif write != 'merge' or (bytes == 0 and is_alone()) -%}

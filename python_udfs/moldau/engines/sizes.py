@@ -22,7 +22,7 @@ DUCKDB_BYTES = 512 * 1024 * 1024
 def small_bytes() -> int:
     """Below this it does not pay when Spark compiles and divides its work (`dbt_project.yml`)."""
     project = yaml.load((ROOT / "dbt_project.yml").read_text(), Loader)
-    return int(project["vars"]["small_bytes"])
+    return int(project["models"]["moldau"]["+small_bytes"])
 
 
 def is_small(warehouse: Path, bytes_coming: int = 0) -> bool:
