@@ -68,7 +68,7 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
             path.unlink()
         staged.rows = 0
     staged.ranges, staged.has_repeats = spans.ranges(), spans.may_repeat
-    fsync(*staged.row_files(), staged.rows_folder)
+    fsync(*staged.row_files(), staged.rows_folder, staged.folder, staged.folder.parent)
 
 
 def _chunks(file: Path, shape: Shape, staged: Staged) -> Iterator[Chunk]:

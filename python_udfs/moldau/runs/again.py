@@ -1,4 +1,4 @@
-"""Decide about a load that was set aside: try it again, or take back what it had begun."""
+"""Decide about what was set aside: try a load again, or forget it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from moldau.sessions import journal
 from moldau.sessions.brought import Brought
 from moldau.sessions.run import next_run_id
 from moldau.warehouse.aside import Aside, forget, read_aside
+from moldau.warehouse.durable import fsync
 from moldau.warehouse.notes import NotUnderstood
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ def retry(session: Session, run_id: str) -> Loaded:
     fresh = dataclasses.replace(brought, run_id=fresh_id)
     place = journal.staged_folder(session.warehouse, fresh_id)
     place.parent.mkdir(parents=True, exist_ok=True)
+    # the journal first: staged rows without one are removed by the next command
+    journal.note(session.warehouse, journal.run_of(fresh))
     os.rename(folder, place)
+    fsync(place.parent)
     forget(session.warehouse, run_id)
     with setting_aside(session, journal.journal_of(session.warehouse, fresh_id)) as cluster_ids:
         cluster_ids.append(brought.cluster_id)

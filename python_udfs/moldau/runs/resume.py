@@ -38,6 +38,8 @@ def finish_interrupted(session: Session) -> list[Run]:
     for journal in journals.interrupted(session.warehouse):
         with setting_aside(session, journal) as cluster_ids:
             run = journals.read(journal)
+            if run.run_id != journal.stem:
+                raise NotUnderstood(f"it is of {run.run_id}")
             cluster_ids += run.cluster_ids
             if is_closed(session.warehouse, run.run_id):
                 journals.forget(session.warehouse, run.run_id)  # killed after its row was written
@@ -90,7 +92,7 @@ def setting_aside(session: Session, journal: Path) -> Iterator[list[str]]:
         if is_run_id(run_id) and not has_row:
             run = Run(run_id, run_id.partition("-")[2], cluster_ids, now_ms())
             append_row(session.warehouse, row_of(run, FAILED))
-        if run_id.endswith("-load"):
+        if run_id.endswith("-load") and not is_closed(session.warehouse, run_id):
             take_back(session.warehouse, run_id)
         session.set_aside.append(set_aside(session.warehouse, journal, str(error)))
 
@@ -102,7 +104,7 @@ def is_closed(warehouse: Path, run_id: str) -> bool:
 
 
 def _answers(session: Session) -> bool:
-    """Spark is there: a dead JVM is no fault of what was being finished."""
+    """The engine is there: a dead JVM is no fault of what was being finished."""
     try:
         return bool(session.sql("select 1"))
     except Exception:

@@ -79,6 +79,7 @@ class Stages:
             session.run_models(*models)
             models = []
         self._settings = models
+        die_at("after_fold")
 
     def call(self) -> None:
         if not self._is_due or self.run.is_decided:

@@ -31,6 +31,8 @@ def note(warehouse: Path, run: Run) -> None:
 
 def forget(warehouse: Path, run_id: str) -> None:
     """The run has its row: nothing of it is left to be done."""
+    # else it would become the journal again
+    (staged_folder(warehouse, run_id) / OF_A_LOAD).unlink(missing_ok=True)
     journal_of(warehouse, run_id).unlink()
     shutil.rmtree(staged_folder(warehouse, run_id), ignore_errors=True)
 
@@ -62,8 +64,10 @@ def interrupted(warehouse: Path) -> list[Path]:
     """
     for folder in filter(Path.is_dir, (warehouse / LOADS).glob("*")):
         journal = journal_of(warehouse, folder.name)
+        if journal.exists():
+            continue  # also of a load of 0.1 that is tried again
         if (folder / OF_A_LOAD).exists():
             os.rename(folder / OF_A_LOAD, journal)
-        elif not journal.exists():
+        else:
             shutil.rmtree(folder)
     return sorted((warehouse / RUNS).glob("*.json"))

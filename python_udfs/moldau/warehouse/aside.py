@@ -57,7 +57,8 @@ def set_aside(warehouse: Path, journal: Path, reason: str) -> Aside:
     while (entry / _MOVED).exists():  # only what no command of moldau named comes twice
         entry = entry.with_name(f"{entry.name}+")
     told = _Reason(" ".join(reason.split())[:2000], time.time_ns() // 1_000_000)
-    write_note(entry / _REASON, told)
+    if not (entry / _STAGED).exists():  # else it was told before a kill in the middle
+        write_note(entry / _REASON, told)
     with contextlib.suppress(FileNotFoundError):
         os.rename(warehouse / LOADS / journal.stem, entry / _STAGED)
     os.rename(journal, entry / _MOVED)

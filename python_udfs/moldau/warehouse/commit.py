@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from moldau.instants import now_ms
 from moldau.warehouse.damage import path_of
@@ -110,14 +109,13 @@ def _counts(actions: Sequence[AddAction | RemoveAction]) -> tuple[int, int]:
 
 
 def _as_json(action: Any, is_change: bool) -> dict[str, Any]:
-    """As the log has it."""
+    """As the log has it; paths come as it has them."""
     from deltalake.transaction import AddAction
 
-    path = quote(action.path, safe="/=")
     if isinstance(action, AddAction):
         return {
             "add": {
-                "path": path,
+                "path": action.path,
                 "partitionValues": dict(action.partition_values),
                 "size": action.size,
                 "modificationTime": action.modification_time,
@@ -127,7 +125,7 @@ def _as_json(action: Any, is_change: bool) -> dict[str, Any]:
         }
     return {
         "remove": {
-            "path": path,
+            "path": action.path,
             "deletionTimestamp": action.deletion_timestamp,
             "dataChange": is_change,
             "extendedFileMetadata": False,

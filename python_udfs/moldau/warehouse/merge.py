@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from moldau.errors import MoldauError
 from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.damage import open_table
+from moldau.warehouse.opened import hides_rows
 from moldau.warehouse.paths import NEW
 from moldau.warehouse.rewrite import ACTION, rewrite
 
@@ -59,7 +60,7 @@ def merge(
         raise SeveralChangesError(f"several rows change the same row of {table} by its key {key}")
     suited = suited.append_column(ACTION, actions)
     try:
-        if any(batch.num_rows for batch in opened.deletion_vectors()):
+        if opened.metadata().partition_columns or hides_rows(opened):
             _merge_by_delta(opened, key, suited)
         else:
             rewrite(opened, key, suited, warehouse / NEW)
@@ -69,7 +70,7 @@ def merge(
 
 
 def _merge_by_delta(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
-    """Delta's library knows which rows a deletion vector hides."""
+    """Delta's library knows which rows a deletion vector hides, and which partition a row is of."""
     from deltalake import CommitProperties
 
     columns = {f"`{name}`": f"s.`{name}`" for name in rows.column_names if name != ACTION}

@@ -1,4 +1,4 @@
-"""Notes of one command for the next, as JSON files: journals, staged loads, what a run decided on.
+"""Notes of one command for the next, as JSON files: journals, what a run decided on.
 
 Each carries the version of its format. A note of another version, or a torn one, raises
 NotUnderstood: its reader decides what to do.

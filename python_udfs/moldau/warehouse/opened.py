@@ -23,6 +23,11 @@ def open_latest(warehouse: Path, name: str) -> DeltaTable:
     raise DamagedError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")
 
 
+def hides_rows(table: DeltaTable) -> bool:
+    """Whether a deletion vector does."""
+    return any(batch.num_rows for batch in table.deletion_vectors())
+
+
 def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
     """Row numbers (from 0) that deletion vectors hide, by absolute path of the data file.
 

@@ -23,6 +23,7 @@ from moldau.warehouse.files import (
     write_file,
     write_files,
 )
+from moldau.warehouse.opened import hides_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,10 +38,12 @@ def keep_up(warehouse: Path, before: Mapping[str, int], after: Mapping[str, int]
 
     What cannot be read, or is changed by another writer meanwhile, is left as it is.
     """
+    from deltalake.exceptions import DeltaError
+
     for name, version in after.items():
         if _only_grows(name) and version // MANY > before.get(name, 0) // MANY:
             # whoever needs the table, or the disk, tells
-            with contextlib.suppress(DamagedError, UnreadableError, OSError):
+            with contextlib.suppress(DamagedError, UnreadableError, DeltaError, OSError):
                 join_small_files(open_table(warehouse.joinpath(*name.split("."))))
 
 
@@ -56,7 +59,7 @@ def join_small_files(opened: DeltaTable) -> int:
 
     paths = _small(opened)
     is_plain_here = is_plain(opened) and not opened.metadata().partition_columns
-    if len(paths) < MANY // 2 or not is_plain_here or _hides_rows(opened):
+    if len(paths) < MANY // 2 or not is_plain_here or hides_rows(opened):
         return 0
     folder = Path(path_of(opened.table_uri))
     schema = pa.schema(opened.schema().to_arrow())
@@ -76,24 +79,21 @@ def join_small_files(opened: DeltaTable) -> int:
 
 
 def _small(opened: DeltaTable) -> list[str]:
-    """The files that are less than half full, the oldest first."""
+    """The smallest of the files that are less than half full, in the order in which they came."""
     import pyarrow as pa
 
     found = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
     small = [file for file in found if file["size_bytes"] < FILE_BYTES // 2]
-    small.sort(key=lambda file: (file["modification_time"], file["path"]))
-    chosen: list[str] = []
+    small.sort(key=lambda file: file["size_bytes"])
+    chosen = []
     size = 0
     for file in small:
         size += file["size_bytes"]
         if size > AT_ONCE_BYTES:
             break
-        chosen.append(file["path"])
-    return chosen
-
-
-def _hides_rows(opened: DeltaTable) -> bool:
-    return any(batch.num_rows for batch in opened.deletion_vectors())
+        chosen.append(file)
+    chosen.sort(key=lambda file: (file["modification_time"], file["path"]))
+    return [file["path"] for file in chosen]
 
 
 def _batches(folder: Path, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from log_support import Log
-from spark_support import change, rows, with_clusters
+from spark_support import Killed, change, dying_at, fresh, rows, with_clusters
 
 from moldau.cli import moldau
 from moldau.compiled.dbt import DbtError
@@ -22,10 +23,10 @@ from moldau.runs.idle import read_notes
 from moldau.runs.load import load
 from moldau.runs.resume import finish_interrupted
 from moldau.sessions.brought import Brought
-from moldau.sessions.journal import OF_A_LOAD, note, run_of, staged_folder
-from moldau.sessions.run import next_run_id
+from moldau.sessions.journal import OF_A_LOAD, journal_of, note, read, run_of, staged_folder
+from moldau.sessions.run import Run, next_run_id
 from moldau.sessions.session import Session
-from moldau.warehouse.aside import read_aside
+from moldau.warehouse.aside import read_aside, set_aside
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.notes import write_note
 from moldau.warehouse.paths import IDLE, RUNS
@@ -182,3 +183,74 @@ def test_a_staged_load_without_its_rows_is_set_aside(aside: Session, is_of_0_1: 
         note(aside.warehouse, run_of(brought))
     finish_interrupted(aside)
     assert [entry.run_id for entry in read_aside(aside.warehouse)] == [run_id]
+
+
+def staged_rows(session: Session) -> list[Path]:
+    return list((session.warehouse / "_moldau" / "loads").rglob("*.parquet"))
+
+
+@pytest.mark.usefixtures("unfoldable")
+def test_a_retry_that_dies_before_the_load_is_its_own_loses_nothing(
+    aside: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = failing_load(aside, tmp_path, partition=4)
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("moldau.runs.again.os.rename", die)
+        retry(fresh(aside), run_id)
+    finish_interrupted(fresh(aside))
+    assert run_id in [entry.run_id for entry in read_aside(aside.warehouse)]
+    open_table(aside.warehouse / "state" / "groups").alter.drop_constraint("unfoldable")
+    assert retry(fresh(aside), run_id).rows_new == 2
+
+
+@pytest.mark.usefixtures("unfoldable")
+def test_a_load_that_moldau_0_1_set_aside_is_tried_again_whoever_dies(
+    aside: Session, tmp_path: Path
+) -> None:
+    run_id = failing_load(aside, tmp_path, partition=5)
+    [entry] = read_aside(aside.warehouse)
+    brought = read(entry.moved).brought
+    entry.moved.unlink()
+    entry.staged.rename(entry.moved)
+    write_note(entry.moved / OF_A_LOAD, brought)
+    open_table(aside.warehouse / "state" / "groups").alter.drop_constraint("unfoldable")
+    with dying_at("before_run_row"):
+        retry(fresh(aside), run_id)
+    finish_interrupted(fresh(aside))
+    assert read_aside(aside.warehouse) == []
+    assert staged_rows(aside) == [] == list((aside.warehouse / RUNS).iterdir())
+    loaded = "select count(*) from raw.records where cluster_id = 'aside' and partition_index = 5"
+    assert rows(aside, loaded) == [(2,)]
+
+
+def test_a_copy_of_a_journal_holds_up_nobody(aside: Session) -> None:
+    run = Run(next_run_id(aside, "cycle"), "cycle", ["aside"], AT_MS)
+    note(aside.warehouse, run)
+    journal_of(aside.warehouse, run.run_id).rename(aside.warehouse / RUNS / "copy.json")
+    finish_interrupted(aside)
+    [entry] = read_aside(aside.warehouse)
+    assert (entry.run_id, entry.reason) == ("copy", f"it is of {run.run_id}")
+
+
+def test_the_reason_that_was_told_first_stays(
+    aside: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = journal_of(aside.warehouse, "00000000-load")
+    journal.write_text("{}")
+    staged_folder(aside.warehouse, "00000000-load").mkdir()
+    rename = os.rename
+
+    def die(source: Path, target: Path) -> None:
+        if source == journal:
+            raise Killed
+        rename(source, target)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("moldau.warehouse.aside.os.rename", die)
+        set_aside(aside.warehouse, journal, "why it was")
+    set_aside(aside.warehouse, journal, "its staged rows are gone")
+    assert [entry.reason for entry in read_aside(aside.warehouse)] == ["why it was"]

@@ -111,6 +111,18 @@ def test_one_run_joins_no_more_than_is_said(
     assert rows_of(warehouse, CALLS) == before
 
 
+def test_files_that_are_nearly_full_do_not_hold_up_small_ones(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        add(warehouse, CALLS, number, size=3000)
+    files = data_files(open_table(folder_of(warehouse, CALLS)))
+    monkeypatch.setattr(upkeep, "AT_ONCE_BYTES", sum(Path(file).stat().st_size for file in files))
+    for number in range(20, 60):
+        add(warehouse, CALLS, number)
+    assert join_small_files(open_table(folder_of(warehouse, CALLS))) >= 40
+
+
 def test_whoever_comes_first_has_the_version(
     warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

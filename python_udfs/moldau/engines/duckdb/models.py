@@ -1,9 +1,8 @@
 """Make models with DuckDB: the SQL that dbt compiled, on small tables.
 
 Planning is all that small tables cost Spark, so here a run takes a tenth of the time and no JVM.
-What is written is what the statement of `merge_into` comes to (`outcome.py`): Delta's library makes
-the commits. The lock keeps other commands out; who writes without it is noticed by
-the table's version.
+What is written is what the statement of `merge_into` comes to (`outcome.py`). The lock keeps other
+commands out; who writes without it is noticed by the table's version.
 """
 
 from __future__ import annotations

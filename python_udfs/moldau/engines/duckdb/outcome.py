@@ -1,6 +1,6 @@
 """What the statement of a model comes to: the rows that it would insert, update and delete.
 
-Delta's own library commits them (`moldau.warehouse.merge`).
+`moldau.warehouse.merge` commits them.
 """
 
 from __future__ import annotations
