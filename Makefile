@@ -59,7 +59,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 
 check: test ## what CI runs, and the tests without Spark under every other Python that is here
 	@for version in $(OTHER_PYTHONS); do \
-		if command -v python$$version >/dev/null; \
+		if python$$version -c '' 2>/dev/null; \
 		then $(MAKE) VENV=.venv-$$version PYTHON=python$$version without-spark || exit 1; \
 		else echo "python$$version is not here"; fi; \
 	done
