@@ -45,6 +45,7 @@ _FOR_ALL = {
     "sql": "Print the answer to a query.",
     "export": "Write a table to a file.",
     "publish": "Write marts as Delta tables, for those who read files.",
+    "maintain": "Join small files, and delete those that nobody needs any more.",
     "status": "Show what the warehouse holds and what happened last.",
     "doctor": "Check Java, jars, settings and every table.",
 }

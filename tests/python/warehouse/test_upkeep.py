@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+from moldau.cli import moldau
 from moldau.engines.duckdb.delta_views import create_view, open_duckdb
+from moldau.errors import MoldauError
 from moldau.sessions.run import Run
 from moldau.sessions.run_rows import append_rows
 from moldau.warehouse import commit, upkeep
@@ -175,3 +179,57 @@ def test_many_runs_leave_few_files(warehouse: Path) -> None:
     numbers = [int(run_id[:8]) for (run_id,) in ids]
     assert numbers == [*range(numbers[0], numbers[0] + 200)]
     assert find_lost(warehouse) is None
+
+
+def test_runs_delete_what_nobody_needs(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "RETENTION_HOURS", 0)
+    for _ in range(upkeep.MANY + 1):
+        append_rows(warehouse, [Run("", "cycle", ["c"], 0)])
+    on_disk = list(folder_of(warehouse, RUNS).glob("*.parquet"))
+    assert len(on_disk) < upkeep.MANY // 2
+    assert ask_rows(warehouse, RUNS, "select count(*) from t where kind = 'cycle'") == [(65,)]
+    assert find_lost(warehouse) is None
+
+
+def told_by(warehouse: Path, *words: str) -> dict[str, dict[str, int]]:
+    asked = ["maintain", *words, "--warehouse", str(warehouse), "--format", "json"]
+    answer = CliRunner().invoke(moldau, asked)
+    assert answer.exit_code == 0, answer.output
+    return {row.pop("table"): row for row in json.loads(answer.stdout)}
+
+
+def test_maintain_does_all_at_once_and_says_what_it_frees(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(90):
+        add(warehouse, CALLS, number)
+        if number < 5:
+            add(warehouse, SNAPSHOTS, number)
+    before = rows_of(warehouse, CALLS)
+    orphan = folder_of(warehouse, CALLS) / "part-0-orphan.snappy.parquet"
+    orphan.write_bytes(b"of a run that was killed")
+    due = {CALLS: {"files_joined": 90, "files_deleted": 0, "bytes_freed": 0}}
+    assert told_by(warehouse, "--dry-run") == due
+    assert len(data_files(open_table(folder_of(warehouse, CALLS)))) == 90
+    assert told_by(warehouse) == due
+    assert len(data_files(open_table(folder_of(warehouse, CALLS)))) == 1
+    assert told_by(warehouse) == {}, "files of the last week stay"
+    monkeypatch.setattr(upkeep, "RETENTION_HOURS", 0)
+    on_disk = {str(file) for file in folder_of(warehouse, CALLS).glob("*.parquet")}
+    unneeded = on_disk - set(data_files(open_table(folder_of(warehouse, CALLS))))
+    freed = sum(Path(file).stat().st_size for file in unneeded)
+    gone = {CALLS: {"files_joined": 0, "files_deleted": 91, "bytes_freed": freed}}
+    assert told_by(warehouse, CALLS, "--dry-run") == gone == told_by(warehouse, CALLS)
+    assert not orphan.exists()
+    assert rows_of(warehouse, CALLS) == before
+    assert find_lost(warehouse) is None
+    append_rows(warehouse, [Run("", "cycle", ["c"], 0)])
+
+
+def test_maintain_names_what_is_no_table(warehouse: Path, tmp_path: Path) -> None:
+    for asked, said in (("state.run", "there is no table 'state.run'"), ("", "no warehouse")):
+        place = warehouse if asked else tmp_path / "elsewhere"
+        words = ["maintain", *filter(None, [asked]), "--warehouse", str(place)]
+        answer = CliRunner().invoke(moldau, words)
+        assert isinstance(answer.exception, MoldauError)
+        assert said in str(answer.exception)

@@ -1,0 +1,48 @@
+"""`moldau maintain`: all upkeep of the tables at once, without Spark."""
+
+from __future__ import annotations
+
+import click
+
+from moldau.cli.held import held_for, wait_option
+from moldau.cli.options import format_option, pass_settings
+from moldau.cli.output import write_rows
+from moldau.errors import MoldauError
+from moldau.settings import Settings
+
+COLUMNS = ("table", "files_joined", "files_deleted", "bytes_freed")
+
+
+@click.command(name="maintain")
+@click.argument("tables", metavar="[TABLE]...", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Say what is due, and change nothing.")
+@format_option
+@wait_option
+@pass_settings
+def maintain(
+    settings: Settings, tables: tuple[str, ...], dry_run: bool, output_format: str, wait: float
+) -> None:
+    """Join the small files of tables that only grow, and delete data files that no version of the
+    last week needs.
+
+    Runs do so by themselves, about once in 64 commits of a table; files of commands that were
+    killed are found here alone.
+
+    \b
+    Example:
+      moldau maintain --dry-run
+      moldau maintain state.runs history.decision_changes
+    """
+    from moldau.reading.tables.names_of import existing_tables
+    from moldau.warehouse.upkeep import maintain as maintain_table
+
+    there = existing_tables(settings.warehouse)
+    for name in tables:
+        if name not in there:
+            raise MoldauError(f"there is no table {name!r}: `moldau status` lists them")
+    with held_for(settings, "moldau maintain", wait) as held:
+        held.lock(settings)
+        warehouse = settings.warehouse.resolve()
+        done = [maintain_table(warehouse, name, dry_run) for name in tables or there]
+    rows = [tuple(vars(one).values()) for one in done]
+    write_rows(COLUMNS, [row for row in rows if any(row[1:])], output_format)
