@@ -98,7 +98,7 @@ def main() -> None:
         with open_session(load_settings(config, None), "benchmark") as session:
             session.engines.spark.register(tables())
             for statement in (GROUPS, MEMBERS):
-                session.engines.spark.spark_session.sql(statement.format(groups=options.groups))
+                session.engines.spark.session.sql(statement.format(groups=options.groups))
             sizes = [int(size) for size in options.heartbeats.split(",")]
             for number, heartbeats in enumerate([1_000, *sizes]):
                 bench_heartbeats(session, heartbeats, options.groups, number)
@@ -109,7 +109,7 @@ def main() -> None:
 def loaded(session: Session, statement: str, **words: Any) -> str:
     """Rows of a load of its own; gives its run."""
     run = next_run_id(session, "load")
-    session.engines.spark.spark_session.sql(statement.format(run=run, **words))
+    session.engines.spark.session.sql(statement.format(run=run, **words))
     return run
 
 

@@ -176,7 +176,7 @@ def bench_verbs(session: Session, folder: Path) -> None:
 
 
 def overwrite_seconds(session: Session, folder: Path) -> float:
-    frame = session.engines.spark.spark_session.range(1).coalesce(1)
+    frame = session.engines.spark.session.range(1).coalesce(1)
 
     def write() -> None:
         frame.write.format("delta").mode("overwrite").save(str(folder / "overwritten"))

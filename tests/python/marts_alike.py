@@ -109,7 +109,7 @@ def said_by_spark(
     """
     columns, rows = ask_spark(session.warehouse, f"from {names[0]}", at_ms)
     yield names[0], columns, list(rows)
-    spark = session.engines.spark.spark_session
+    spark = session.engines.spark.session
     suit_to(spark, is_small=True)
     spark.conf.set("spark.sql.execution.arrow.localRelationThreshold", "0b")
 

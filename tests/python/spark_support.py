@@ -127,7 +127,7 @@ def fresh(session: Session) -> Session:
 def spark_of(session: Session, *names: str) -> SparkSession:
     """Spark, with these tables: each takes a moment to be looked at."""
     session.engines.spark.register(names)
-    return session.engines.spark.spark_session
+    return session.engines.spark.session
 
 
 def in_spark(session: Session) -> Session:
