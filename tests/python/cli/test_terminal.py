@@ -260,7 +260,7 @@ def test_a_plan_is_handed_over_as_it_is_but_to_a_terminal(
 
 
 # `make setup` asks the second for the path of a folder
-PRINTING = (os.path.join("cli", "say.py"), os.path.join("engine", "jars.py"))
+PRINTING = (os.path.join("cli", "say.py"), os.path.join("engines", "spark", "jars.py"))
 
 
 def test_nobody_else_prints() -> None:
