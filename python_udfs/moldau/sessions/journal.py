@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -42,13 +43,9 @@ def read(journal: Path) -> Run:
     try:
         return read_note(journal, Run)
     except NotUnderstood:
-        try:  # a load of moldau 0.1
-            brought = read_note(journal, Brought)
-        except NotUnderstood:
-            brought = None
-        if brought is None:
-            raise
-    return run_of(brought)
+        with contextlib.suppress(NotUnderstood):  # a load of moldau 0.1
+            return run_of(read_note(journal, Brought))
+        raise
 
 
 def run_of(brought: Brought) -> Run:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from moldau.sessions.run import Run, is_run_id, row_of, run_id_after
 from moldau.warehouse.append import append_to
 from moldau.warehouse.damage import open_table
-from moldau.warehouse.left import last_run_id, note_left, read_left, versions_now
+from moldau.warehouse.left import last_run_id, note_left, versions_now
 from moldau.warehouse.paths import LOADS, NEW, RUNS
 from moldau.warehouse.upkeep import keep_up
 
@@ -42,15 +42,14 @@ def _append(warehouse: Path, table: DeltaTable, rows: Sequence[dict[str, Any]]) 
     import pyarrow as pa
     from deltalake import QueryBuilder
 
-    before = read_left(warehouse).versions
     versions = {"table_versions": versions_now(warehouse)}
     rows = [row | versions for row in rows]
     values = ", ".join(f"({', '.join(map(_literal, row.values()))})" for row in rows)
     # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
     append_to(table, pa.RecordBatchReader.from_stream(made), warehouse / NEW)
-    note_left(warehouse, max(row["run_id"] for row in rows))
-    keep_up(warehouse, before, read_left(warehouse).versions)
+    before, left = note_left(warehouse, max(row["run_id"] for row in rows))
+    keep_up(warehouse, before.versions, left.versions)
 
 
 def _literal(value: Any) -> str:

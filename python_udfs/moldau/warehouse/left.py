@@ -55,11 +55,12 @@ def versions_now(warehouse: Path) -> dict[str, int]:
     return {name: version for name, version in found.items() if version > 0}
 
 
-def note_left(warehouse: Path, run_id: str) -> None:
-    """The row of the run has been written."""
-    last = max(run_id, read_left(warehouse).run_id)
-    left = Left(last, versions_now(warehouse))
+def note_left(warehouse: Path, run_id: str) -> tuple[Left, Left]:
+    """The row of the run has been written. Gives what was noted before, and what is now."""
+    before = read_left(warehouse)
+    left = Left(max(run_id, before.run_id), versions_now(warehouse))
     write_note(warehouse / LEFT, replace(left, checksum=left.sum_up()))
+    return before, left
 
 
 def note_again(warehouse: Path) -> None:
