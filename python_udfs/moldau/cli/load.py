@@ -92,8 +92,9 @@ def _tell(loaded: Loaded, output_format: str) -> None:
     """Ends the command with exit code 2 if a line was refused; what was not understood is none."""
     for refusal in loaded.refused[:REFUSALS_SHOWN]:
         say(f"refused {refusal}", err=True)
-    if len(loaded.refused) > REFUSALS_SHOWN:
-        say(f"... and {len(loaded.refused) - REFUSALS_SHOWN} more", err=True)
+    if loaded.rows_refused > REFUSALS_SHOWN:
+        more = loaded.rows_refused - REFUSALS_SHOWN
+        say(f"... and {more} more: all are in {loaded.refused_file}", err=True)
     for note in loaded.notes:
         say(f"moldau: {note}", err=True)
     row: dict[str, Any] = {
@@ -102,10 +103,10 @@ def _tell(loaded: Loaded, output_format: str) -> None:
         "kind": loaded.kind,
         "rows_new": loaded.rows_new,
         "rows_already_there": loaded.rows_already_there,
-        "rows_refused": len(loaded.refused),
+        "rows_refused": loaded.rows_refused,
     }
     if output_format == "json":
         row |= {name: getattr(loaded, name) for name in FOUND}
     write_rows(tuple(row), [tuple(row.values())], output_format)
-    if loaded.refused:
+    if loaded.rows_refused:
         click.get_current_context().exit(2)

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from moldau.loading import remarks
 from moldau.loading.new_rows import append_decoded, append_rows, count_appended, find_falls
+from moldau.loading.refusals import Refusals
 from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import Staged
 from moldau.loading.tally import Tally
 from moldau.records import families
 from moldau.sessions.brought import Refusal
+from moldau.warehouse.paths import REFUSED
 
 
 @dataclass
@@ -22,6 +24,9 @@ class Loaded:
     rows_new: int
     rows_already_there: int
     refused: list[Refusal]
+    """The first of them: all are in the file."""
+    rows_refused: int = 0
+    refused_file: Path | None = None
     # of its new records those that were not understood: topic -> decode status -> records
     decode_statuses: dict[str, dict[str, int]] = field(default_factory=dict)
     unknown_topics: list[str] = field(default_factory=list)
@@ -33,7 +38,7 @@ class Loaded:
         found = {
             "rows_new": self.rows_new,
             "rows_already_there": self.rows_already_there,
-            "rows_refused": len(self.refused),
+            "rows_refused": self.rows_refused,
         }
         for statuses in self.decode_statuses.values():
             for status, records in statuses.items():
@@ -43,17 +48,23 @@ class Loaded:
 
 def bring(warehouse: Path, staged: Staged) -> Loaded:
     """Append to raw and decoded what is not there yet, as far as that was not done yet."""
+    refused = Refusals(warehouse / REFUSED / f"{staged.run_id}.jsonl")
     rows_new = count_appended(warehouse, staged)
-    refused: list[Refusal] = []
-    if staged.rows and not rows_new:
-        rows_new, refused = append_rows(warehouse, staged)
+    if rows_new:  # by a command that was killed: what differs was noted before
+        refused.read_again()
+    else:
+        count = len(staged.refused) + staged.refused_more
+        refused.begin_with(staged.refused_file, staged.refused, count)
+        if staged.rows:
+            rows_new = append_rows(warehouse, staged, refused)
     tally = append_decoded(warehouse, staged) if rows_new else Tally()
-    there = staged.rows - rows_new - len(refused)
+    differ = refused.count - len(staged.refused) - staged.refused_more
+    there = staged.rows - rows_new - differ
     unknown = sorted({topic for topic, *_ in staged.ranges if families.family_of(topic) is None})
     notes = list(remarks.of_statuses(tally))
     notes += remarks.of_topics(unknown, "their records are kept as bytes, and nothing reads them")
     if staged.kind == RECORDS.kind:
-        notes += remarks.of_other_bytes(len(refused), there, staged.cluster_id)
+        notes += remarks.of_other_bytes(differ, there, staged.cluster_id)
     notes += remarks.of_snapshot(staged.refused_files, len(staged.files), staged.kind)
     if rises := shapes()[staged.kind].rises:
         notes += remarks.of_falls(*find_falls(staged, *rises), *rises)
@@ -63,7 +74,9 @@ def bring(warehouse: Path, staged: Staged) -> Loaded:
         staged.kind,
         rows_new,
         there,
-        staged.refused + refused,
+        refused.first,
+        refused.count,
+        refused.file,
         {topic: dict(counts) for topic, counts in tally.statuses.items()},
         unknown,
         notes,

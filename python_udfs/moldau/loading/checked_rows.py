@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -13,30 +14,34 @@ from moldau.sessions.brought import Refusal
 # rows of one chunk with their line numbers, and what was refused in it
 Chunk = tuple[pa.Table, list[Refusal]]
 Row = TypeVar("Row")
+_AT_ONCE = 16_384  # rows as Python's objects, which take some ten times the bytes of their text
 
 
 def check_rows(
-    rows: Iterable[Row],
-    first: int,
+    rows: Iterable[tuple[int, Row]],
     file: str,
     shape: Shape,
     check: Callable[[Row, int], dict[str, Any] | None],
-) -> Chunk:
-    """The good rows as a table. `check`, of a row and its number: None = there is none here."""
-    good: list[dict[str, Any]] = []
-    lines: list[int] = []
-    refused: list[Refusal] = []
-    for number, row in enumerate(rows, first):
-        try:
-            checked = check(row, number)
-        except (ValueError, OverflowError) as error:
-            refused.append(Refusal(file, number, str(error)))
-        else:
-            if checked is not None:
-                good.append(checked)
-                lines.append(number)
-    table = pa.Table.from_pylist(good, schema=shape.schema)
-    return table.append_column("line", pa.array(lines, pa.int64())), refused
+) -> Iterator[Chunk]:
+    """The good ones of these rows, which come with their numbers, as tables.
+
+    `check`, of a row and its number: None = there is none here."""
+    rows = iter(rows)
+    while some := list(islice(rows, _AT_ONCE)):
+        good: list[dict[str, Any]] = []
+        lines: list[int] = []
+        refused: list[Refusal] = []
+        for number, row in some:
+            try:
+                checked = check(row, number)
+            except (ValueError, OverflowError) as error:
+                refused.append(Refusal(file, number, str(error)))
+            else:
+                if checked is not None:
+                    good.append(checked)
+                    lines.append(number)
+        table = pa.Table.from_pylist(good, schema=shape.schema)
+        yield table.append_column("line", pa.array(lines, pa.int64())), refused
 
 
 def with_lines(table: pa.Table, first: int) -> pa.Table:

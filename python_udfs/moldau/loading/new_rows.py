@@ -18,6 +18,7 @@ import pyarrow as pa
 from moldau.connecting import connect
 from moldau.domains import topics
 from moldau.domains.domain import Topics
+from moldau.loading.refusals import Refusals
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged
 from moldau.loading.tally import Tally
@@ -76,8 +77,8 @@ def take_back(warehouse: Path, run_id: str) -> None:
             open_table(warehouse.joinpath(*table.split("."))).delete(mine)
 
 
-def append_rows(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
-    """Append the rows to the kind's table of raw; gives how many, and which were refused.
+def append_rows(warehouse: Path, staged: Staged, refused: Refusals) -> int:
+    """Append the rows to the kind's table of raw; gives how many.
 
     Where a load is part of the key the last row of a key holds. Elsewhere a row is there once,
     whichever load brought it: the same again adds nothing, and another in its place is refused.
@@ -90,24 +91,28 @@ def append_rows(warehouse: Path, staged: Staged) -> tuple[int, list[Refusal]]:
                 f"select * from staged_rows qualify row_number() over "
                 f"(partition by {', '.join(key)} order by file_index desc, line desc) = 1"
             )
-            return _append(connection, latest, warehouse, staged), []
+            return _append(connection, latest, warehouse, staged)
         reach = _reach(connection, key, staged)
         is_there = has_rows(warehouse, table.full_name, reach)
         if not (is_there or staged.has_repeats):
-            return _append(connection, "select * from staged_rows", warehouse, staged), []
+            return _append(connection, "select * from staged_rows", warehouse, staged)
         others = [column.name for column in table.columns if column.name not in key]
         content = _COMPARED.get(staged.kind, [n for n in others if n not in _OF_THE_LOAD])
         existing = f"select {', '.join([*key, *content])} from t where {reach}"
         connection.register("existing_rows", ask(warehouse, table.full_name, existing))
         connection.execute(_standings(key, content))
-        refused = connection.execute(
+        differing = connection.execute(
             f"select file_index, line, {', '.join(key)} "
             "from standings where standing = 'differs' order by file_index, line"
-        ).fetchall()
-        return _append(connection, _NEW, warehouse, staged), [
-            Refusal(staged.files[file_index], line, _REFUSED[staged.kind].format(*names))
-            for file_index, line, *names in refused
-        ]
+        )
+        while some := differing.fetchmany(_AT_ONCE):
+            refused.add(
+                [
+                    Refusal(staged.files[index], line, _REFUSED[staged.kind].format(*names))
+                    for index, line, *names in some
+                ]
+            )
+        return _append(connection, _NEW, warehouse, staged)
 
 
 def find_falls(staged: Staged, rises: str, of: str) -> tuple[int, str | None]:

@@ -18,16 +18,20 @@ from moldau.loading.checked_rows import Chunk, check_rows, with_lines
 from moldau.loading.parquet_columns import suited
 from moldau.loading.parquet_values import Column, Unsuited, values_of
 from moldau.loading.shape import Field, Shape
+from moldau.settings.limits import Limits
 
-BATCH_ROWS = 262_144
+BATCH_ROWS, BATCH_BYTES = 65_536, 32 * 1024 * 1024
 
 
-def parquet_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
+def parquet_chunks(file: Path, shape: Shape, limits: Limits) -> Iterator[Chunk]:
     """Rows of `file` as tables of `shape.schema` plus `line`; MoldauError if it cannot be read."""
     try:
-        # the 12 bytes of an INT96 reach further than nanoseconds in a number do
-        with pa.parquet.ParquetFile(file, coerce_int96_timestamp_unit="us") as parquet:
-            yield from _chunks(parquet, str(file), shape)
+        # the 12 bytes of an INT96 reach further than nanoseconds in a number do; pages are read one
+        # by one, not all of a row group
+        with pa.parquet.ParquetFile(
+            file, coerce_int96_timestamp_unit="us", pre_buffer=False, buffer_size=1024 * 1024
+        ) as parquet:
+            yield from _chunks(parquet, str(file), shape, limits)
     except (MoldauError, OSError):
         raise
     except Exception as error:  # of a damaged file the library says all kinds of things
@@ -35,14 +39,30 @@ def parquet_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
         raise MoldauError(f"{file} cannot be read as Parquet: {said}") from error
 
 
-def _chunks(parquet: pa.parquet.ParquetFile, file: str, shape: Shape) -> Iterator[Chunk]:
+def _chunks(
+    parquet: pa.parquet.ParquetFile, file: str, shape: Shape, limits: Limits
+) -> Iterator[Chunk]:
     fields = _fields(parquet.schema_arrow, file, shape)
+    names = [field.name for field in fields]
     line = 1
-    for batch in parquet.iter_batches(BATCH_ROWS, columns=[field.name for field in fields]):
-        yield _chunk(_columns(batch, fields, file), line, file, shape)
+    for batch in _batches(parquet, file, names, limits):
+        yield from _chunk(_columns(batch, fields, file), line, file, shape)
         line += batch.num_rows
     if line == 1:  # what no row shows
         _columns(pa.table(parquet.schema_arrow.empty_table()), fields, file)
+
+
+def _batches(
+    parquet: pa.parquet.ParquetFile, file: str, names: list[str], limits: Limits
+) -> Iterator[pa.RecordBatch]:
+    """Few rows at once where rows are long."""
+    groups = [parquet.metadata.row_group(index) for index in range(parquet.num_row_groups)]
+    unpacked = sum(group.total_byte_size for group in groups)
+    limits.refuse_bomb(file, unpacked, Path(file).stat().st_size)
+    for index, group in enumerate(groups):
+        rows = BATCH_BYTES * group.num_rows // max(group.total_byte_size, 1)
+        at_once = max(1, min(BATCH_ROWS, rows))
+        yield from parquet.iter_batches(at_once, row_groups=[index], columns=names)
 
 
 def _fields(schema: pa.Schema, file: str, shape: Shape) -> list[Field]:
@@ -73,16 +93,17 @@ def _columns(batch: Any, fields: list[Field], file: str) -> dict[str, Column]:
     return found
 
 
-def _chunk(columns: dict[str, Column], first: int, file: str, shape: Shape) -> Chunk:
+def _chunk(columns: dict[str, Column], first: int, file: str, shape: Shape) -> Iterator[Chunk]:
     table = None if shape.needs_lines else _whole(dict(columns), shape)
     if table is not None:
-        return with_lines(table, first), []
+        yield with_lines(table, first), []
+        return
     rows = zip(*map(values_of, columns.values()), strict=True)
 
     def check(row: tuple[Any, ...], _number: int) -> dict[str, Any]:
         return shape.check(dict(zip(columns, row, strict=True)))
 
-    return check_rows(rows, first, file, shape, check)
+    yield from check_rows(enumerate(rows, first), file, shape, check)
 
 
 def _whole(columns: dict[str, Column], shape: Shape) -> pa.Table | None:

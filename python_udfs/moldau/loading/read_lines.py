@@ -11,11 +11,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.json
@@ -31,48 +32,83 @@ from moldau.loading.encodings import (
 )
 from moldau.loading.parquet import parquet_chunks
 from moldau.loading.shape import Shape
+from moldau.sessions.brought import Refusal
+from moldau.settings.limits import Limits
 
 CHUNK_BYTES = 32 * 1024 * 1024
 FORMATS = ".jsonl, .jsonl.gz or .parquet"
 
 
-def read_chunks(file: Path, shape: Shape) -> Iterator[Chunk]:
+def read_chunks(file: Path, shape: Shape, limits: Limits | None = None) -> Iterator[Chunk]:
     """Rows of `file` as tables of `shape.schema` plus `line` (int64, from 1).
 
-    Raises MoldauError when the file is missing, of another format, or cannot be read at all.
+    `limits`: None = the defaults. Raises MoldauError when the file is missing, of another format,
+    grows out of all proportion, or cannot be read at all.
     """
+    limits = limits or Limits()
     name = file.name.lower()
     if not file.is_file():
         raise MoldauError(f"{file} is not a file")
     try:
         if name.endswith(".jsonl"):
-            with file.open("rb") as stream:
-                yield from _json_chunks(stream, str(file), shape)
+            with file.open("rb") as plain:
+                yield from _json_chunks(plain, str(file), shape, limits)
         elif name.endswith(".jsonl.gz"):
-            with gzip.open(file) as stream:
-                yield from _json_chunks(stream, str(file), shape)  # type: ignore[arg-type]
+            with file.open("rb") as packed, gzip.open(packed) as unpacked:
+                rows = cast(BinaryIO, unpacked)
+                yield from _json_chunks(rows, str(file), shape, limits, packed)
         elif name.endswith(".parquet"):
-            yield from parquet_chunks(file, shape)
+            yield from parquet_chunks(file, shape, limits)
         else:
             raise MoldauError(f"{file} is not a file that can be loaded: {FORMATS}")
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise MoldauError(f"{file} cannot be read: {_first_line(error)}") from error
 
 
-def _json_chunks(stream: BinaryIO, file: str, shape: Shape) -> Iterator[Chunk]:
-    line, rest, is_first = 1, b"", True
+def _json_chunks(
+    stream: BinaryIO, file: str, shape: Shape, limits: Limits, packed: BinaryIO | None = None
+) -> Iterator[Chunk]:
+    """`packed`: the file that the stream comes out of, if it is compressed."""
+    line, unpacked_bytes, is_within = 1, 0, False
     while block := stream.read(CHUNK_BYTES):
-        if is_first:
-            block, is_first = _begun(block, file), False
-        cut = block.rfind(b"\n") + 1
-        if not cut:
-            rest += block
+        unpacked_bytes += len(block)
+        if packed:
+            limits.refuse_bomb(file, unpacked_bytes, packed.tell())
+        if unpacked_bytes == len(block):
+            block = _begun(block, file)
+        if is_within:  # a line that was refused
+            end = block.find(b"\n") + 1
+            if not end:
+                continue
+            block, line = block[end:], line + 1
+        # to the end of the last line, or so far that it is known to be too long
+        if block and not block.endswith(b"\n"):
+            block += stream.readline(limits.line_bytes + 1)
+        is_within = bool(block) and not block.endswith(b"\n")
+        for part, is_too_long in _parts(block, limits.line_bytes):
+            if is_too_long:
+                told = f"the line is longer than {limits.line_bytes} bytes (`limits: line_bytes`)"
+                yield shape.schema.empty_table(), [Refusal(file, line, told)]
+            else:
+                yield from _json_chunk(part, line, file, shape)
+            line += part.count(b"\n")
+
+
+def _parts(chunk: bytes, most: int) -> Iterator[tuple[bytes, bool]]:
+    """The chunk in order, as lines that may be read and lines that are too long, each alone."""
+    start = at = 0
+    while len(chunk) - at > most:
+        end = chunk.rfind(b"\n", at, at + most + 1) + 1
+        if end:
+            at = end
             continue
-        chunk, rest = rest + block[:cut], block[cut:]
-        yield _json_chunk(chunk, line, file, shape)
-        line += chunk.count(b"\n")
-    if rest:
-        yield _json_chunk(rest, line, file, shape)
+        if start < at:
+            yield chunk[start:at], False
+        end = chunk.find(b"\n", at + most) + 1 or len(chunk)
+        yield chunk[at:end], True
+        start = at = end
+    if start < len(chunk):
+        yield chunk[start:], False
 
 
 def _begun(block: bytes, file: str) -> bytes:
@@ -82,11 +118,12 @@ def _begun(block: bytes, file: str) -> bytes:
     return block.removeprefix(MARK)
 
 
-def _json_chunk(chunk: bytes, line: int, file: str, shape: Shape) -> Chunk:
+def _json_chunk(chunk: bytes, line: int, file: str, shape: Shape) -> Iterator[Chunk]:
     table = _read_whole(chunk, shape)
     if table is None:
-        return _read_by_line(chunk, line, file, shape)
-    return with_lines(table, line), []
+        yield from _read_by_line(chunk, line, file, shape)
+    else:
+        yield with_lines(table, line), []
 
 
 def _read_whole(chunk: bytes, shape: Shape) -> pa.Table | None:
@@ -115,14 +152,10 @@ def _is_utf8(chunk: bytes) -> bool:
         return False
 
 
-def _read_by_line(chunk: bytes, first: int, file: str, shape: Shape) -> Chunk:
-    texts = chunk.split(b"\n")
-    if not texts[-1]:
-        texts.pop()
-
+def _read_by_line(chunk: bytes, first: int, file: str, shape: Shape) -> Iterator[Chunk]:
     @cache
     def has_letters_of_utf8() -> bool:
-        return any(map(has_wide_letters, texts))
+        return has_wide_letters(chunk)
 
     def check(text: bytes, number: int) -> dict[str, Any] | None:
         if not text.removeprefix(MARK).strip():
@@ -138,7 +171,16 @@ def _read_by_line(chunk: bytes, first: int, file: str, shape: Shape) -> Chunk:
                 raise _other_encoding(file, what) from None
             raise
 
-    return check_rows(texts, first, file, shape, check)
+    yield from check_rows(_numbered_lines(chunk, first), file, shape, check)
+
+
+def _numbered_lines(chunk: bytes, first: int) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not empty: there may be millions of those."""
+    at = 0
+    for line in re.finditer(rb"[^\n]+", chunk):
+        first += chunk.count(b"\n", at, line.start())
+        at = line.start()
+        yield first, line[0]
 
 
 def _parse(text: bytes) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from moldau.loading.checked_rows import Chunk
 from moldau.loading.read_lines import read_chunks
+from moldau.loading.refusals import Refusals
 from moldau.loading.shape import Shape
 from moldau.sessions.brought import Brought
+from moldau.settings.limits import Limits
 from moldau.warehouse.durable import fsync
 
 
@@ -34,6 +34,10 @@ class Staged(Brought):
     def rows_folder(self) -> Path:
         return self.folder / "rows"
 
+    @property
+    def refused_file(self) -> Path:
+        return self.folder / "refused.jsonl"
+
     def row_files(self) -> list[Path]:
         """In the order of the files that they came from."""
         return sorted(self.rows_folder.glob("*.parquet"))
@@ -42,17 +46,22 @@ class Staged(Brought):
         return sum(file.stat().st_size for file in self.row_files())
 
 
-def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
+def stage(staged: Staged, files: list[Path], shape: Shape, limits: Limits) -> None:
     """Read the files into `staged.folder`, a Parquet file a chunk; then they are on disk.
 
     Columns: `shape.schema`, `file_index` and `line` (where the row stood).
     """
     staged.rows_folder.mkdir(parents=True)
     staged.files = [str(file) for file in files]
+    refusals = Refusals(staged.refused_file)
     spans = Spans()
     for index, file in enumerate(files):
-        for number, (table, refused) in enumerate(_chunks(file, shape, staged)):
-            staged.refused += refused
+        for number, (table, refused) in enumerate(read_chunks(file, shape, limits)):
+            refusals.add(refused)
+            if refused and shape.is_snapshot and str(file) not in staged.refused_files:
+                staged.refused_files.append(str(file))
+            if staged.refused_files or not table.num_rows:
+                continue
             staged.rows += table.num_rows
             if shape.kind == "records":
                 spans.add(table)
@@ -63,26 +72,13 @@ def stage(staged: Staged, files: list[Path], shape: Shape) -> None:
             rows = table.append_column("file_index", indexes)
             pa.parquet.write_table(rows, path, write_page_checksum=True)
     if staged.refused_files:
-        # without one of its files a snapshot is not the whole
+        # a snapshot replaces the one before as a whole, so one bad line refuses all of it
         for path in staged.row_files():
             path.unlink()
         staged.rows = 0
+    staged.refused, staged.refused_more = refusals.first, refusals.count - len(refusals.first)
     staged.ranges, staged.has_repeats = spans.ranges(), spans.may_repeat
     fsync(*staged.row_files(), staged.rows_folder, staged.folder, staged.folder.parent)
-
-
-def _chunks(file: Path, shape: Shape, staged: Staged) -> Iterator[Chunk]:
-    if not shape.is_snapshot:
-        yield from read_chunks(file, shape)
-        return
-    # a snapshot replaces the one before as a whole, so one bad line refuses it
-    chunks = list(read_chunks(file, shape))
-    refused = [refusal for _, refusals in chunks for refusal in refusals]
-    if refused:
-        staged.refused += refused
-        staged.refused_files.append(str(file))
-        return
-    yield from chunks
 
 
 class Spans:

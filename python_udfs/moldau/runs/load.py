@@ -33,7 +33,7 @@ def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loa
     folder = journal.staged_folder(session.warehouse, run_id)
     staged = Staged(run_id, kind, cluster_id, folder=folder)
     try:
-        stage(staged, files, shapes()[kind])
+        stage(staged, files, shapes()[kind], session.settings.limits)
     except BaseException:
         shutil.rmtree(staged.folder, ignore_errors=True)
         raise

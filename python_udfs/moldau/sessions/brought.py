@@ -33,6 +33,8 @@ class Brought:
     rows: int = 0
     has_repeats: bool = False
     refused: list[Refusal] = field(default_factory=list)
+    """The first of them; all are in a file."""
+    refused_more: int = 0
     refused_files: list[str] = field(default_factory=list)
     # records only: first and last offset of each partition
     ranges: list[tuple[str, int, int, int]] = field(default_factory=list)

@@ -7,6 +7,7 @@ LOCK = _INSIDE / "lock"
 LOADS = _INSIDE / "loads"  # files of loads that did not end
 RUNS = _INSIDE / "runs"  # journals of runs that did not end
 ASIDE = _INSIDE / "aside"  # loads and runs that cannot be finished
+REFUSED = _INSIDE / "refused"  # lines that loads refused, by run_id
 RUN_VIEWS = _INSIDE / "run"  # Spark wants a folder for schemas of views, too
 LISTS = RUN_VIEWS  # what each run works on, by run_id
 PLAIN_LISTS = _INSIDE / "plain_run"  # of each plain `dbt run`

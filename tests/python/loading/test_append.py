@@ -11,9 +11,11 @@ import pytest
 from deltalake import DeltaTable
 
 from moldau.loading.new_rows import append_rows
+from moldau.loading.refusals import Refusals
 from moldau.loading.shapes import shapes
 from moldau.loading.stage import Staged, stage
 from moldau.sessions.brought import Refusal
+from moldau.settings.limits import Limits
 from moldau.warehouse.create import create
 
 JOIN = {"request_id": "r1", "group_id": "g", "member_id": "", "received_at_ms": 5}
@@ -38,8 +40,9 @@ class Loads:
         file = self.folder / f"{run_id}.jsonl"
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
         staged = Staged(run_id, kind, self.cluster_id, folder=self.folder / run_id)
-        stage(staged, [file], shapes()[kind])
-        return append_rows(self.warehouse, staged)
+        stage(staged, [file], shapes()[kind], Limits())
+        refused = Refusals(self.folder / f"{run_id}.refused.jsonl")
+        return append_rows(self.warehouse, staged, refused), refused.first
 
     def rows(self, kind: str) -> list[dict[str, Any]]:
         table = DeltaTable(self.warehouse / "raw" / kind).to_pyarrow_table()
