@@ -10,7 +10,7 @@ from moldau.cli.output import write_rows
 from moldau.errors import MoldauError
 from moldau.settings import Settings
 
-COLUMNS = ("table", "files_joined", "files_deleted", "bytes_freed")
+COLUMNS = ("table", "files_joined", "files_deleted", "bytes_freed", "left")
 
 
 @click.command(name="maintain")
@@ -23,10 +23,9 @@ def maintain(
     settings: Settings, tables: tuple[str, ...], dry_run: bool, output_format: str, wait: float
 ) -> None:
     """Join the small files of tables that only grow, and delete data files that no version of the
-    last week needs.
+    last week needs (`maintain: retention_hours` in moldau.yml).
 
-    Runs do so by themselves, about once in 64 commits of a table; files of commands that were
-    killed are found here alone.
+    Runs do so by themselves, about once in 64 commits of a table. LEFT says why files stay small.
 
     \b
     Example:
@@ -43,6 +42,7 @@ def maintain(
     with held_for(settings, "moldau maintain", wait) as held:
         held.lock(settings)
         warehouse = settings.warehouse.resolve()
-        done = [maintain_table(warehouse, name, dry_run) for name in tables or there]
+        retention = settings.maintain.hours_of
+        done = [maintain_table(warehouse, name, retention, dry_run) for name in tables or there]
     rows = [tuple(vars(one).values()) for one in done]
     write_rows(COLUMNS, [row for row in rows if any(row[1:])], output_format)

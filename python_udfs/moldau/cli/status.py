@@ -65,6 +65,8 @@ def _write_words(found: Status) -> None:
     for row in found.tables:
         if row["damage"]:
             say(f"Damaged: {row['damage']}")
+        if row["upkeep"]:
+            say(f"Upkeep: {row['table']} has {row['upkeep']}; `moldau maintain` does all at once")
     say_lines("\nTables")
     write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
     say_lines("\nLast runs" if found.runs else "\nNo run yet")

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from moldau.plugins.places import absolute, is_local
 from moldau.plugins.protocol import TopologyDescriptionPlugin
+from moldau.warehouse.upkeep import SELDOM, delete_unneeded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +73,7 @@ class DeltaPlugin(TopologyDescriptionPlugin):
             merger = self._table().merge(source, _SAME_GROUP, "given", "held")
             merger.when_matched_update_all(_IS_OTHER).when_not_matched_insert_all().execute()
 
-        _again_on_conflict(merge)
+        self._change(merge)
 
     def delete_topologies(self, group_ids: Sequence[str]) -> None:
         source = self._rows(list(dict.fromkeys(group_ids)))
@@ -81,7 +82,12 @@ class DeltaPlugin(TopologyDescriptionPlugin):
             merger = self._table().merge(source, _SAME_GROUP, "given", "held")
             merger.when_matched_delete().execute()
 
+        self._change(merge)
+
+    def _change(self, merge: Callable[[], None]) -> None:
         _again_on_conflict(merge)
+        if (changed := self._table()).version() % SELDOM == 0:
+            delete_unneeded(changed)
 
     def get_topology(self, group_id: str, topology_epoch: int) -> Any:
         found = self._held(

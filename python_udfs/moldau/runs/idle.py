@@ -95,7 +95,7 @@ def idle_run(
     for one in found.values():
         counts |= {name: counts.get(name, 0) + count for name, count in one.counts.items()}
     run = Run("", kind, scope, at_ms, is_dry_run=is_dry_run, counts=counts)
-    append_rows(warehouse, [run])
+    append_rows(warehouse, [run], maintain=settings.maintain)
     publish_told(settings, warehouse, at_ms)
     return run
 

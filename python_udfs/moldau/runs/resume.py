@@ -91,7 +91,7 @@ def setting_aside(session: Session, journal: Path) -> Iterator[list[str]]:
         # a file or folder that no command of moldau named has no number, and must not get one
         if is_run_id(run_id) and not has_row:
             run = Run(run_id, run_id.partition("-")[2], cluster_ids, now_ms())
-            append_row(session.warehouse, row_of(run, FAILED))
+            append_row(session.warehouse, row_of(run, FAILED), session.settings.maintain)
         if run_id.endswith("-load") and not is_closed(session.warehouse, run_id):
             take_back(session.warehouse, run_id)
         session.set_aside.append(set_aside(session.warehouse, journal, str(error)))

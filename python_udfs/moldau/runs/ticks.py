@@ -104,7 +104,7 @@ class WarehouseTicks:
         dropped = self.unrecorded
         try:
             with locked(self._warehouse, COMMAND):
-                append_rows(self._warehouse, dropped, SKIPPED)
+                append_rows(self._warehouse, dropped, SKIPPED, self._settings.maintain)
         except WarehouseInUse:
             return False
         except Exception as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def close_run(session: Session, run: Run) -> None:
     """Write the run's row, after everything that it vouches for, and what is published."""
-    append_row(session.warehouse, row_of(run))
+    append_row(session.warehouse, row_of(run), session.settings.maintain)
     publish_told(session.settings, session.warehouse, run.at_ms)
 
 

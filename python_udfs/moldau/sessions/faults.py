@@ -22,6 +22,7 @@ POINTS = (
     "before_clear",
     "after_clear",
     "before_run_row",
+    "after_run_row",
 )
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moldau.sessions.faults import die_at
 from moldau.sessions.run import Run, is_run_id, row_of, run_id_after
+from moldau.settings.maintain import Maintain
 from moldau.warehouse.append import append_to
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.left import last_run_id, note_left, versions_now
@@ -16,11 +18,19 @@ from moldau.warehouse.upkeep import keep_up
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+_DEFAULT = Maintain()
 
-def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded") -> None:
+
+def append_rows(
+    warehouse: Path,
+    runs: Sequence[Run],
+    status: str = "succeeded",
+    maintain: Maintain = _DEFAULT,
+) -> None:
     """Give runs the next ids, above those that were interrupted, and write their rows at once.
 
-    Delta holds them against the table's checks. The warehouse is locked by the caller.
+    Delta holds them against the table's checks. Upkeep of the tables follows. The warehouse is
+    locked by the caller.
     """
     table = open_table(warehouse / "state" / "runs")
     interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
@@ -30,15 +40,17 @@ def append_rows(warehouse: Path, runs: Sequence[Run], status: str = "succeeded")
     for run in runs:
         last = run.run_id = run_id_after(last, run.kind)
         rows.append(row_of(run, status))
-    _append(warehouse, table, rows)
+    _append(warehouse, table, rows, maintain)
 
 
-def append_row(warehouse: Path, row: dict[str, Any]) -> None:
+def append_row(warehouse: Path, row: dict[str, Any], maintain: Maintain = _DEFAULT) -> None:
     """Write a row that has its run_id. The warehouse is locked by the caller."""
-    _append(warehouse, open_table(warehouse / "state" / "runs"), [row])
+    _append(warehouse, open_table(warehouse / "state" / "runs"), [row], maintain)
 
 
-def _append(warehouse: Path, table: DeltaTable, rows: Sequence[dict[str, Any]]) -> None:
+def _append(
+    warehouse: Path, table: DeltaTable, rows: Sequence[dict[str, Any]], maintain: Maintain
+) -> None:
     import pyarrow as pa
     from deltalake import QueryBuilder
 
@@ -49,7 +61,8 @@ def _append(warehouse: Path, table: DeltaTable, rows: Sequence[dict[str, Any]]) 
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
     append_to(table, pa.RecordBatchReader.from_stream(made), warehouse / NEW)
     before, left = note_left(warehouse, max(row["run_id"] for row in rows))
-    keep_up(warehouse, before.versions, left.versions)
+    die_at("after_run_row")
+    keep_up(warehouse, before.versions, left.versions, maintain.hours_of)
 
 
 def _literal(value: Any) -> str:

@@ -15,6 +15,7 @@ from moldau.plugins.registry import PluginSpec, secrets_of
 from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Name, Section, name_is_usable, nothing_is_empty
 from moldau.settings.limits import Limits
+from moldau.settings.maintain import Maintain
 from moldau.settings.plugin import UNCHECKED
 from moldau.settings.problems import describe
 from moldau.settings.yaml_file import read_yaml
@@ -42,6 +43,7 @@ class _Shared(Section):
     warehouse: str | None = None
     clusters: Annotated[dict[Name, ClusterSettings], _Empty] = Field(default_factory=dict)
     limits: Limits = Field(default_factory=Limits)
+    maintain: Maintain = Field(default_factory=Maintain)
     publish: Annotated[list[Mart], BeforeValidator(lambda told: [] if told is None else told)] = (
         Field(default_factory=list)
     )
@@ -72,6 +74,7 @@ class Settings(Section):
     sections: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Sections of domains, by their names and the names of their entries: `flows`, `producers`."""
     limits: Limits = Field(default_factory=Limits)
+    maintain: Maintain = Field(default_factory=Maintain)
     publish: list[str] = Field(default_factory=list)
     """Marts that each run writes as Delta tables."""
     engine: Engine = "auto"
@@ -146,6 +149,7 @@ def load_settings(
         clusters=file.clusters,
         sections={name: getattr(file, name) for name in _SECTIONS},
         limits=file.limits,
+        maintain=file.maintain,
         publish=file.publish,
         engine=_engine(),
     )

@@ -1,13 +1,14 @@
 """Join the small files of tables that only grow, and delete what nobody needs any more.
 
 No command is to open a file for each run. It follows the row of a run, about once in MANY commits
-of a table. Who is killed meanwhile leaves files that no commit names; `moldau maintain` finds them.
+of a table, the deleting once in SELDOM. Who is killed meanwhile leaves files that no commit names:
+they go with the others.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,9 +30,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
-MANY = 64  # commits, each of which leaves a file or a few
-RETENTION_HOURS = 7 * 24  # so long data files stay that only earlier versions need
+MANY = 16  # commits, each of which leaves a file or a few
+SELDOM = 8 * MANY  # commits: what is deleted is looked for among all files of a week
 AT_ONCE_BYTES = 8 * FILE_BYTES  # at most so much is written anew by one run, of each table
+
+
+Retention = Callable[[str], int | None]
+"""Of a table: so many hours data files stay that only earlier versions need; None = as the table
+says (`delta.deletedFileRetentionDuration`, a week unless somebody has set it)."""
+
+
+_NOT_OURS = "partitions, hidden rows or features of Delta leave them to another writer"
 
 
 @dataclass(frozen=True)
@@ -42,54 +51,82 @@ class Maintained:
     files_joined: int
     files_deleted: int
     bytes_freed: int
+    left: str | None = None
+    """Why its small files stay as they are."""
 
 
-def maintain(warehouse: Path, name: str, is_dry_run: bool) -> Maintained:
+def maintain(
+    warehouse: Path, name: str, retention: Retention, is_dry_run: bool = False
+) -> Maintained:
     """Do all that is due for a table. DamagedError if it cannot be read.
 
     The warehouse is locked by the caller.
     """
     folder = warehouse.joinpath(*name.split("."))
-    joined = 0
+    opened = open_table(folder)
+    joined, left = 0, None
     if _only_grows(name):
         if is_dry_run:
-            joined = len(_due(open_table(folder)))
+            joined = len(_due(opened))
         else:
             while now := join_small_files(open_table(folder)):
                 joined += now
+        left = None if _is_ours(opened) or len(_small(opened)) < MANY else _NOT_OURS
     opened = open_table(folder)
-    deleted = _delete_unneeded(opened, is_dry_run=True)
+    deleted = _unneeded(opened, retention(name))
     freed = sum((folder / file).stat().st_size for file in deleted if (folder / file).is_file())
-    if deleted and not is_dry_run:
-        _delete_unneeded(opened, is_dry_run=False)
-    return Maintained(name, joined, len(deleted), freed)
+    if not is_dry_run:
+        delete_unneeded(opened, retention(name))
+    return Maintained(name, joined, len(deleted), freed, left)
 
 
-def _delete_unneeded(opened: DeltaTable, is_dry_run: bool, is_full: bool = True) -> list[str]:
-    """Files that no version of the retention names. `is_full`: also those that no commit names."""
+def overdue(opened: DeltaTable, name: str) -> str | None:
+    """What is due for a table, and why no run has done it; None = runs keep up with it."""
+    small = len(_small(opened)) if _only_grows(name) else 0
+    if small < 4 * MANY:
+        return None
+    why = "runs join them by and by" if _is_ours(opened) else _NOT_OURS
+    return f"{small} small files: {why}"
+
+
+def delete_unneeded(opened: DeltaTable, hours: int | None = None) -> None:
+    """Delete data files, older than these hours, that no version within them needs.
+
+    None = as the table says. Nothing is committed where there is none."""
+    if _unneeded(opened, hours):
+        _unneeded(opened, hours, is_dry_run=False)
+
+
+def _unneeded(opened: DeltaTable, hours: int | None, is_dry_run: bool = True) -> list[str]:
+    """All of the folder is looked through: with a checkpoint the log forgets what was removed."""
     found: list[str] = opened.vacuum(
-        RETENTION_HOURS, dry_run=is_dry_run, enforce_retention_duration=False, full=is_full
+        hours, dry_run=is_dry_run, enforce_retention_duration=False, full=True
     )
     return found
 
 
-def keep_up(warehouse: Path, before: Mapping[str, int], after: Mapping[str, int]) -> None:
+def keep_up(
+    warehouse: Path, before: Mapping[str, int], after: Mapping[str, int], retention: Retention
+) -> None:
     """Do what is due, of the tables that a run took from one version to another.
 
     What cannot be read, or is changed by another writer meanwhile, is left as it is.
     """
     from deltalake.exceptions import DeltaError
 
-    for name, version in after.items():
-        if version // MANY == before.get(name, 0) // MANY:
+    def has_passed(name: str, commits: int) -> bool:
+        return after[name] // commits > before.get(name, 0) // commits
+
+    for name in after:
+        if not has_passed(name, MANY):
             continue
         # whoever needs the table, or the disk, tells
         with contextlib.suppress(DamagedError, UnreadableError, DeltaError, OSError):
             opened = open_table(warehouse.joinpath(*name.split(".")))
             if _only_grows(name):
                 join_small_files(opened)
-            if _delete_unneeded(opened, is_dry_run=True, is_full=False):
-                _delete_unneeded(opened, is_dry_run=False, is_full=False)
+            if has_passed(name, SELDOM):
+                delete_unneeded(opened, retention(name))
 
 
 def _only_grows(name: str) -> bool:
@@ -125,8 +162,13 @@ def join_small_files(opened: DeltaTable) -> int:
 def _due(opened: DeltaTable) -> list[str]:
     """The small files that are worth a commit, where moldau may write the table's files."""
     paths = _small(opened)
-    is_ours = is_plain(opened) and not opened.metadata().partition_columns
-    return paths if len(paths) >= MANY // 2 and is_ours and not hides_rows(opened) else []
+    return paths if len(paths) >= MANY // 2 and _is_ours(opened) else []
+
+
+def _is_ours(opened: DeltaTable) -> bool:
+    """moldau may write the table's files anew: nothing is asked of them that it does not know."""
+    has_parts = bool(opened.metadata().partition_columns)
+    return is_plain(opened) and not has_parts and not hides_rows(opened)
 
 
 def _small(opened: DeltaTable) -> list[str]:

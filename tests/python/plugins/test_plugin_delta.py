@@ -100,3 +100,21 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
         _, complaints = writer.communicate(timeout=60)
         assert writer.returncode == 0, complaints.decode()
     assert sorted(row["group_id"] for row in rows(tmp_path)) == ["a7", "b7", "shared"]
+
+
+def test_files_that_no_version_of_a_week_needs_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moldau.plugins.delta.SELDOM", 6)
+    stored = plugin("delta", tmp_path)
+    stored.set_topology("g", 1, 0)
+    table(tmp_path).alter.set_table_properties(
+        {"delta.deletedFileRetentionDuration": "interval 0 hours"}
+    )
+    folder = tmp_path / "warehouse" / "plugin" / "topology_descriptions"
+    for number in range(2, 5):
+        stored.set_topology("g", number, number)
+    assert len(list(folder.glob("*.parquet"))) == 4
+    stored.set_topology("g", 5, 5)
+    assert len(list(folder.glob("*.parquet"))) == 1
+    assert stored.get_topology("g", 5) == 5

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from conftest import Write
+from deltalake import DeltaTable
 
 from moldau.cli.publish import publish as verb
 from moldau.errors import MoldauError
@@ -34,6 +35,23 @@ def test_a_mart_becomes_a_table_of_its_rows(published: Path, write: Write) -> No
     assert table["group_id"].to_list() == ["g", "h"]
     assert table["topology_description"].to_list() == ["stored", "stored"]
     assert table.columns == [column.name for column in marts()["marts.groups"].columns]
+
+
+def test_files_that_no_version_of_a_week_needs_go(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moldau.reading.tables.publish.MANY", 4)
+    publish(published, ["groups"])
+    folder = published / "published" / "groups"
+    DeltaTable(folder).alter.set_table_properties(
+        {"delta.deletedFileRetentionDuration": "interval 0 hours"}
+    )
+    for _ in range(2):
+        publish(published, ["groups"])
+    assert len(list(folder.glob("*.parquet"))) == 3
+    publish(published, ["groups"])
+    assert len(list(folder.glob("*.parquet"))) == 1
+    assert len(pl.read_delta(str(folder))) == 1
 
 
 def test_all_of_them_are_published_without_a_name(published: Path) -> None:

@@ -13,6 +13,7 @@ from moldau.instants import format_instant
 from moldau.reading.health.status import lock_holder, open_loads
 from moldau.reading.tables.names_of import require_warehouse
 from moldau.reading.tables.query import Tables
+from moldau.reading.tables.table_status import read_tables
 from moldau.reading.tables.views import is_view
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
@@ -48,7 +49,8 @@ def examine(warehouse: Path, is_deep: bool = False) -> Iterator[Finding]:
     yield from _set_aside(warehouse)
     deep = [_pages] if is_deep else []
     checks = (
-        _tables, *deep, _share_groups, _mirror_surpluses, _unreadable, _undecodable, _left_in_tiers,
+        _tables, _upkeep, *deep, _share_groups, _mirror_surpluses, _unreadable, _undecodable,
+        _left_in_tiers,
     )  # fmt: skip
     for check in checks:
         try:
@@ -121,6 +123,12 @@ def _tables(warehouse: Path) -> Iterator[Finding]:
     if whole == len(wanted) and (lost := find_lost(warehouse)):
         yield Finding("table", False, lost)
     yield Finding("table", True, f"{whole} of {len(wanted)} tables are present and whole")
+
+
+def _upkeep(warehouse: Path) -> Iterator[Finding]:
+    for row in read_tables(warehouse):
+        if told := row["upkeep"]:
+            yield Finding("upkeep", False, f"{row['table']} has {told}; see `moldau maintain`")
 
 
 def _pages(warehouse: Path) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from moldau.errors import MoldauError
 from moldau.reading.tables.query import arrow_table, table_relation
 from moldau.warehouse.contracts import marts
+from moldau.warehouse.upkeep import MANY, delete_unneeded
 
 PUBLISHED = Path("published")  # in the warehouse
-_KEPT_HOURS = 7 * 24  # how long a reader may go on with a version that was replaced
 
 
 def publish(warehouse: Path, names: Iterable[str] = (), at_ms: int | None = None) -> dict[str, int]:
@@ -54,7 +54,8 @@ def _write(warehouse: Path, name: str, at_ms: int | None) -> int:
             name=name,
             description=marts()[f"marts.{name}"].description,
         )
-        DeltaTable(folder).vacuum(_KEPT_HOURS, dry_run=False, enforce_retention_duration=False)
+        if (published := DeltaTable(folder)).version() % MANY == 0:
+            delete_unneeded(published)
     except (OSError, DeltaError) as error:
         raise MoldauError(f"cannot write {folder}: {error}") from None
     return int(rows.num_rows)

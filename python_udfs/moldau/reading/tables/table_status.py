@@ -9,6 +9,7 @@ from moldau.literals import rows_sql
 from moldau.reading.tables.names_of import existing_tables
 from moldau.warehouse.damage import DamagedError, looking_at, sizes_told, wrong_file
 from moldau.warehouse.opened import deleted_rows, open_latest
+from moldau.warehouse.upkeep import overdue
 
 Row = dict[str, Any]
 _TYPES = {
@@ -38,13 +39,15 @@ def table_status_sql(warehouse: Path) -> str:
 
 
 def read_tables(warehouse: Path) -> list[Row]:
-    """One row per table: table, rows, files, bytes, version, last_write_at_ms, damage."""
+    """One row per table: table, rows, files, bytes, version, last_write_at_ms, damage, upkeep.
+
+    `upkeep`: what of it is overdue, in words."""
     return [_table(warehouse, name) for name in existing_tables(warehouse)]
 
 
 def _table(warehouse: Path, name: str) -> Row:
     row: Row = {"table": name, "rows": None, "files": None, "bytes": None, "version": None}
-    row |= {"last_write_at_ms": None, "damage": None}
+    row |= {"last_write_at_ms": None, "damage": None, "upkeep": None}
     try:
         with looking_at(warehouse.joinpath(*name.split(".", 1))):
             row |= _measured(warehouse, name)
@@ -67,6 +70,7 @@ def _measured(warehouse: Path, name: str) -> Row:
         "files": len(sizes),
         "bytes": sum(sizes),
         "version": table.version(),
+        "upkeep": overdue(table, name),
         "last_write_at_ms": _last_write(warehouse, name, table.version()),
     }
 
