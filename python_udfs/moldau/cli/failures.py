@@ -28,6 +28,7 @@ from moldau.cli.say import say, say_lines
 from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.plugins.masking import without
+from moldau.warehouse.logs import begun
 from moldau.warehouse.paths import DBT_LOG, ERRORS, SPARK_LOG
 
 REFUSED, FINDINGS, INTERNAL, IN_USE = 1, 2, 3, 4
@@ -150,7 +151,7 @@ def _is_kept(log: Path, stack: str, arguments: Sequence[str]) -> bool:
 
 def _append(log: Path, stack: str, arguments: Sequence[str]) -> None:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    with log.open("a", encoding="utf-8", errors="replace") as file:
+    with begun(log).open("a", encoding="utf-8", errors="replace") as file:
         file.write(f"{at} moldau {visible(' '.join(arguments))}\n")
         file.writelines(f"{visible(line)}\n" for line in [*stack.split("\n"), ""])
 

@@ -25,6 +25,7 @@ from moldau.warehouse.files import (
     write_files,
 )
 from moldau.warehouse.opened import hides_rows
+from moldau.warehouse.paths import REFUSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +41,7 @@ Retention = Callable[[str], int | None]
 says (`delta.deletedFileRetentionDuration`, a week unless somebody has set it)."""
 
 
+_RUNS, _WEEK = "state.runs", 7 * 24
 _NOT_OURS = "partitions, hidden rows or features of Delta leave them to another writer"
 
 
@@ -115,7 +117,7 @@ def keep_up(
     from deltalake.exceptions import DeltaError
 
     def has_passed(name: str, commits: int) -> bool:
-        return after[name] // commits > before.get(name, 0) // commits
+        return after.get(name, 0) // commits > before.get(name, 0) // commits
 
     for name in after:
         if not has_passed(name, MANY):
@@ -127,10 +129,20 @@ def keep_up(
                 join_small_files(opened)
             if has_passed(name, SELDOM):
                 delete_unneeded(opened, retention(name))
+    if has_passed(_RUNS, SELDOM):
+        _forget_refusals(warehouse, retention(_RUNS) or _WEEK)
+
+
+def _forget_refusals(warehouse: Path, hours: int) -> None:
+    """Of loads of long ago."""
+    for file in (warehouse / REFUSED).glob("*.jsonl"):
+        with contextlib.suppress(OSError):
+            if now_ms() - file.stat().st_mtime * 1000 > hours * 3_600_000:
+                file.unlink()
 
 
 def _only_grows(name: str) -> bool:
-    return name.split(".")[0] in ("raw", "decoded", "history") or name == "state.runs"
+    return name.split(".")[0] in ("raw", "decoded", "history") or name == _RUNS
 
 
 def join_small_files(opened: DeltaTable) -> int:

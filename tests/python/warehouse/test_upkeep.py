@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from moldau.warehouse.damage import data_files, open_table
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.files import FILE_BYTES
 from moldau.warehouse.left import find_lost
+from moldau.warehouse.paths import REFUSED
 from moldau.warehouse.upkeep import MANY, SELDOM, join_small_files, maintain
 from moldau.warehouse.verify import has_checksums
 
@@ -198,11 +200,17 @@ def test_runs_delete_what_nobody_needs(warehouse: Path, monkeypatch: pytest.Monk
     assert len(list(folder.glob("*.parquet"))) > MANY, "files of the last week stay"
     open_table(folder).create_checkpoint()
     keep_nothing(monkeypatch)
+    old, young = (warehouse / REFUSED / f"{number}.jsonl" for number in range(2))
+    old.parent.mkdir()
+    for file in (old, young):
+        file.touch()
+    os.utime(old, (1, 1))
     for _ in range(SELDOM):
         append_rows(warehouse, [Run("", "cycle", ["c"], 0)])
     assert len(list(folder.glob("*.parquet"))) < 3 * MANY
     found = ask_rows(warehouse, RUNS, "select count(*) from t where kind = 'cycle'")
     assert found == [(MANY + SELDOM + 1,)]
+    assert (old.exists(), young.exists()) == (False, True)
     assert find_lost(warehouse) is None
 
 

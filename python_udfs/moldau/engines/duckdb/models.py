@@ -31,6 +31,7 @@ from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
+from moldau.warehouse.logs import begun
 from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
 from moldau.warehouse.paths import PLUGIN_LOG
 from moldau.warehouse.verify import naming_damage
@@ -98,7 +99,7 @@ class DuckDBModels:
         self, specs: Mapping[str, PluginSpec], journal: Path, dies_in_call: Sequence[int]
     ) -> Iterator[None]:
         """In this block models may call these plugins."""
-        log = self._warehouse / PLUGIN_LOG
+        log = begun(self._warehouse / PLUGIN_LOG)
         with contextlib.closing(Worker(specs, journal, dies_in_call, log)) as self._worker:
             yield
 

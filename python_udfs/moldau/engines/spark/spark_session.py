@@ -16,6 +16,7 @@ from moldau.engines.spark.java import find_java
 from moldau.engines.spark.profile import spark_settings
 from moldau.engines.spark.quoting import check_quoting
 from moldau.errors import MoldauError
+from moldau.warehouse.logs import begun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,7 +111,7 @@ def _jvm_speaks_to(log: Path) -> Iterator[None]:
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stderr.flush()
     kept = os.dup(2)
-    with log.open("ab") as file:
+    with begun(log).open("ab") as file:
         os.dup2(file.fileno(), 2)
     try:
         yield
