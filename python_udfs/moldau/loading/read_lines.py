@@ -89,7 +89,7 @@ def _json_chunks(
             if is_too_long:
                 told = f"the line is longer than {limits.line_bytes} bytes (`limits: line_bytes`)"
                 yield shape.schema.empty_table(), [Refusal(file, line, told)]
-            else:
+            elif not part.isspace():
                 yield from _json_chunk(part, line, file, shape)
             line += part.count(b"\n")
 
