@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from moldau.warehouse.commit import commit_added
 from moldau.warehouse.damage import open_table, path_of
 from moldau.warehouse.files import indexed_columns, remove, write_file, write_files
 from moldau.warehouse.hold import Contract
@@ -57,11 +58,10 @@ def append_to(
 
     actions = write_files(folder, suited, write)
     try:
-        opened.create_write_transaction(list(actions), mode, opened.schema())
+        commit_added(opened, list(actions), mode)
     except BaseException:
         remove(folder, actions)
         raise
-    opened.update_incremental()
 
 
 def with_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch] | None:

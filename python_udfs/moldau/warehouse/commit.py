@@ -1,14 +1,15 @@
-"""Commit files that were written anew: Delta's log says for what, with metrics, as Spark does.
+"""Commit files: Delta's log says for what, with metrics, as Spark does.
 
 Delta's library calls whatever it is given WRITE, and takes no other name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from moldau.instants import now_ms
 from moldau.warehouse.damage import path_of
@@ -52,6 +53,26 @@ def commit_merge(
     _commit(opened, actions, "MERGE", {"predicate": json.dumps([same])}, metrics)
 
 
+def commit_added(
+    opened: DeltaTable, added: Sequence[AddAction], mode: Literal["append", "overwrite"]
+) -> None:
+    """Make one commit of new files, whoever has made which meanwhile; the table is at it then.
+
+    The library's own commit looks through all of the log: what it costs grows with it.
+    """
+    from deltalake.exceptions import CommitFailedError
+
+    if mode == "append" and is_plain(opened):
+        size = sum(action.size for action in added)
+        metrics = {"numFiles": len(added), "numOutputBytes": size}
+        parameters = {"mode": "Append", "partitionBy": "[]"}
+        with contextlib.suppress(CommitFailedError):  # the library knows what may be beside it
+            _commit(opened, added, "WRITE", parameters, metrics, is_blind=True)
+            return
+    opened.create_write_transaction(list(added), mode, opened.schema())
+    opened.update_incremental()
+
+
 def commit_joined(opened: DeltaTable, actions: Sequence[AddAction | RemoveAction]) -> None:
     """The same rows in other files: no reader of changes has to look at them."""
     added, removed = _counts(actions)
@@ -66,6 +87,7 @@ def _commit(
     parameters: Mapping[str, str],
     metrics: Mapping[str, int],
     is_change: bool = True,
+    is_blind: bool = False,
 ) -> None:
     from deltalake.exceptions import CommitFailedError
 
@@ -75,7 +97,7 @@ def _commit(
         "operation": operation,
         "operationParameters": dict(parameters),
         "operationMetrics": {name: str(number) for name, number in metrics.items()},
-        "isBlindAppend": False,
+        "isBlindAppend": is_blind,
         "engineInfo": "moldau",
     }
     folder = Path(path_of(opened.table_uri))

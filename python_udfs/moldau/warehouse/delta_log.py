@@ -10,6 +10,7 @@ import json
 import os
 import re
 from base64 import b85decode
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from moldau.warehouse.durable import fsync
 
 _COMMIT = re.compile(r"(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.")
+_LAST = 256  # files; a checkpoint follows 50 commits, 100 where nobody says otherwise
 _Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 
@@ -44,9 +46,13 @@ def read_log_tail(folder: Path) -> LogTail:
     log = folder / "_delta_log"
     if not log.is_dir():
         raise LogDamageError("the folder has no _delta_log")
-    names = {entry.name: entry for entry in log.iterdir()}
-    commits = {int(m[1]): log / name for name in names if (m := _COMMIT.fullmatch(name))}
-    checkpoint = _last_checkpoint(names)
+    names = os.listdir(log)
+    checkpoint = _last_checkpoint(log, names)
+    # names have all their digits, so they are in the order of the versions
+    first = "" if checkpoint is None else f"{checkpoint + 1:020d}"
+    commits = {
+        int(m[1]): log / name for name in names if name >= first and (m := _COMMIT.fullmatch(name))
+    }
     last = max(commits, default=-1 if checkpoint is None else checkpoint)
     if last < 0:
         raise LogDamageError("_delta_log holds no commit")
@@ -72,9 +78,8 @@ def last_commit(folder: Path) -> tuple[int, int]:
     The time tells a table from another one that was made in its place.
     """
     log = folder / "_delta_log"
-    versions = [int(found[1]) for name in os.listdir(log) if (found := _COMMIT.fullmatch(name))]
-    last = max(versions, default=-1)
-    return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if versions else (last, 0)
+    last = _newest(os.listdir(log), _COMMIT)
+    return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if last >= 0 else (last, 0)
 
 
 def newest_version(folder: Path) -> int:
@@ -83,17 +88,24 @@ def newest_version(folder: Path) -> int:
         names = os.listdir(folder / "_delta_log")
     except (FileNotFoundError, NotADirectoryError):
         return -1
-    found = [
-        int(m[1]) for name in names if (m := _COMMIT.fullmatch(name) or _CHECKPOINT.match(name))
-    ]
-    return max(found, default=-1)
+    return max(_newest(names, _COMMIT), _newest(names, _CHECKPOINT))
+
+
+def _newest(names: Iterable[str], pattern: re.Pattern[str]) -> int:
+    """The greatest version; -1 = there is none. Most logs end with one that fits."""
+    for name in sorted(names, reverse=True):
+        if found := pattern.match(name):
+            return int(found[1])
+    return -1
 
 
 def log_files(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """Name, inode, size and time of each file in the table's log: another table has others."""
-    with os.scandir(folder / "_delta_log") as entries:
-        found = [(entry.name, entry.stat()) for entry in entries]
-    return tuple(sorted((name, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in found))
+    """Name, inode, size and time of the last files in the table's log: another table has others.
+
+    They reach beyond the last checkpoint, before which nothing is read."""
+    log = folder / "_delta_log"
+    stats = [(name, (log / name).stat()) for name in sorted(os.listdir(log))[-_LAST:]]
+    return tuple((name, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in stats)
 
 
 def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> None:
@@ -113,21 +125,20 @@ def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> N
     fsync(commit.parent)
 
 
-def _last_checkpoint(names: dict[str, Path]) -> int | None:
+def _last_checkpoint(log: Path, names: Iterable[str]) -> int | None:
     """Version of the last complete checkpoint."""
     parts: dict[int, int] = {}
-    complete: set[int] = set()
-    for name, path in names.items():
+    for name in sorted((name for name in names if ".checkpoint" in name), reverse=True):
         match = _CHECKPOINT.match(name)
         if not match or not name.endswith((".parquet", ".json")):
             continue
         version = int(match[1])
-        if path.stat().st_size == 0:
+        if (log / name).stat().st_size == 0:
             raise LogDamageError(f"_delta_log/{name} is empty")
         parts[version] = parts.get(version, 0) + 1
         if match[3] is None or parts[version] == int(match[3]):
-            complete.add(version)
-    return max(complete, default=None)
+            return version
+    return None
 
 
 def _actions(path: Path, name: str) -> list[dict[str, Any]]:

@@ -23,6 +23,11 @@ def open_latest(warehouse: Path, name: str) -> DeltaTable:
     raise DamagedError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")
 
 
+def may_hide_rows(table: DeltaTable) -> bool:
+    """Whether a version of it may have deletion vectors."""
+    return "deletionVectors" in (table.protocol().reader_features or [])
+
+
 def hides_rows(table: DeltaTable) -> bool:
     """Whether a deletion vector does."""
     return any(batch.num_rows for batch in table.deletion_vectors())

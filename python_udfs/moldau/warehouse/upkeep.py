@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,7 @@ from moldau.warehouse.files import (
     write_file,
     write_files,
 )
-from moldau.warehouse.opened import hides_rows
+from moldau.warehouse.opened import hides_rows, may_hide_rows
 from moldau.warehouse.paths import REFUSED
 
 if TYPE_CHECKING:
@@ -95,16 +97,21 @@ def delete_unneeded(opened: DeltaTable, hours: int | None = None) -> None:
     """Delete data files, older than these hours, that no version within them needs.
 
     None = as the table says. Nothing is committed where there is none."""
-    if _unneeded(opened, hours):
-        _unneeded(opened, hours, is_dry_run=False)
+    if not (files := _unneeded(opened, hours)):
+        return
+    if not may_hide_rows(opened):
+        opened.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
+    elif "://" not in opened.table_uri:
+        for file in files:
+            Path(path_of(opened.table_uri), file).unlink(missing_ok=True)
 
 
-def _unneeded(opened: DeltaTable, hours: int | None, is_dry_run: bool = True) -> list[str]:
-    """All of the folder is looked through: with a checkpoint the log forgets what was removed."""
-    found: list[str] = opened.vacuum(
-        hours, dry_run=is_dry_run, enforce_retention_duration=False, full=True
-    )
-    return found
+def _unneeded(opened: DeltaTable, hours: int | None) -> list[str]:
+    """All of the folder is looked through: with a checkpoint the log forgets what was removed.
+
+    But for deletion vectors: Delta's library lists those, too, that hide rows now."""
+    found = opened.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
+    return [file for file in found if not file.endswith(".bin")]
 
 
 def keep_up(
@@ -185,20 +192,18 @@ def _is_ours(opened: DeltaTable) -> bool:
 
 def _small(opened: DeltaTable) -> list[str]:
     """The smallest of the files that are less than half full, in the order in which they came."""
-    import pyarrow as pa
-
-    found = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
-    small = [file for file in found if file["size_bytes"] < FILE_BYTES // 2]
-    small.sort(key=lambda file: file["size_bytes"])
-    chosen = []
-    size = 0
-    for file in small:
-        size += file["size_bytes"]
-        if size > AT_ONCE_BYTES:
-            break
-        chosen.append(file)
-    chosen.sort(key=lambda file: (file["modification_time"], file["path"]))
-    return [file["path"] for file in chosen]
+    added = opened.get_add_actions()
+    # only these columns: those of statistics would make pyarrow import pandas for half a second
+    files = zip(
+        *(added.column(n).to_pylist() for n in ("size_bytes", "modification_time", "path")),
+        strict=True,
+    )
+    small = sorted(file for file in files if file[0] < FILE_BYTES // 2)
+    sizes = accumulate(size for size, _, _ in small)
+    chosen = [
+        file for file, all_bytes in zip(small, sizes, strict=True) if all_bytes <= AT_ONCE_BYTES
+    ]
+    return [path for _, _, path in sorted(chosen, key=itemgetter(1, 2))]
 
 
 def _batches(folder: Path, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -107,15 +107,19 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _jvm_speaks_to(log: Path) -> Iterator[None]:
-    """The JVM that starts here writes its notes to a file; stderr is for the person."""
+    """The JVM that starts here writes its notes to a file; stdout and stderr are for the person.
+
+    Delta's VACUUM prints to stdout."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with begun(log).open("ab") as file:
-        os.dup2(file.fileno(), 2)
-    try:
+    with contextlib.ExitStack() as kept, begun(log).open("ab") as file:
+        for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+            stream.flush()
+            kept.callback(_put_back, os.dup(number), number)
+            kept.callback(stream.flush)
+            os.dup2(file.fileno(), number)
         yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
+
+
+def _put_back(kept: int, number: int) -> None:
+    os.dup2(kept, number)
+    os.close(kept)
