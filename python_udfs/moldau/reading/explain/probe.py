@@ -15,7 +15,7 @@ from moldau.errors import MoldauError
 from moldau.literals import rows_sql
 from moldau.reading.explain.groups import reason_texts
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import SCHEMA, View, in_place_of
+from moldau.reading.tables.views import View
 from moldau.settings import Settings
 from moldau.warehouse.contracts import run_views
 
@@ -25,7 +25,7 @@ COLUMNS = (
     "sync_log_offset", "sync_upstream_offset", "sync_downstream_offset", "sync_recorded_at_ms",
     "reason_code", "reason_text", "ruleset",
 )  # fmt: skip
-REASONED = f"{SCHEMA}.int_mirrors__offset_translations_reasoned"
+REASONED = "intermediate.int_mirrors__offset_translations_reasoned"
 _SYNCS = "state.offset_syncs"
 _LAST_OFFSET = 2**63 - 1
 _COMMIT = {
@@ -140,20 +140,20 @@ def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> li
         for cluster in sorted({flow["source_cluster_id"] for flow in flows})
         for probe in probes
     ]
-    found = f"{SCHEMA}.int_mirrors__commits_found"
+    found = "intermediate.int_mirrors__commits_found"
     return [
-        in_place_of("flows", to_duckdb(rows_sql(run_views()["flows"], flows))),
-        in_place_of("stg_state__group_offsets", to_duckdb(rows_sql(_COMMIT, commits))),
-        in_place_of(
-            "int_mirrors__commits_due",
+        View("run.flows", to_duckdb(rows_sql(run_views()["flows"], flows))),
+        View("staging.stg_state__group_offsets", to_duckdb(rows_sql(_COMMIT, commits))),
+        View(
+            "intermediate.int_mirrors__commits_due",
             f"select * replace (false as is_group_filtered), false as is_gone from {found} "
             "where not is_topic_filtered",
             (found,),
         ),
-        in_place_of(
-            "stg_state__checkpoints",
+        View(
+            "staging.stg_state__checkpoints",
             "select * from state.checkpoints where false",
-            tables=("state.checkpoints",),
+            ("state.checkpoints",),
         ),
     ]
 
