@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from moldau.reading.explain.groups import TABLE_OF, Explanation, reason_texts
+from moldau.reading.explain.groups import TABLE_OF, Explanation
 from moldau.reading.explain.groups_words import blocked_by, next_change_at_ms
+from moldau.reading.explain.phrases import reason_text
 
 COLUMNS = (
     "cluster_id",
@@ -26,14 +27,13 @@ def rows_of(explanation: Explanation) -> list[tuple[Any, ...]]:
     rows = []
     for decided in explanation.decided:
         row = decided.decision or {}
-        table = TABLE_OF[decided.kind].split(".")[1]
         rows.append(
             (
                 explanation.group["cluster_id"],
                 decided.subject,
                 row.get("decision"),
                 row.get("reason_code"),
-                reason_texts().get((table, row.get("reason_code", ""))),
+                reason_text(TABLE_OF[decided.kind], row.get("reason_code", "")) or None,
                 blocked_by(explanation, decided),
                 next_change_at_ms(decided),
                 row.get("decided_at_ms"),

@@ -8,8 +8,9 @@ from typing import Any
 
 from moldau.escapes import visible
 from moldau.instants import format_instant
-from moldau.reading.explain.groups import Row, reason_texts
-from moldau.reading.explain.mirrors import TranslationExplanation
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.mirrors import OFFERS, TranslationExplanation, as_counted, switches
+from moldau.reading.explain.phrases import decided_in, reason_text
 
 
 def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
@@ -26,8 +27,7 @@ def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
     if found.surplus:
         yield f"  surplus: {surplus_in_words(found.surplus, _stands_still(found))}"
     yield f"  next: {next_change(found)}"
-    at = format_instant(row["decided_at_ms"])
-    yield f"  decided for {at} under {row['ruleset']} in run {row['run_id']}{_before(found)}"
+    yield f"  {decided_in(row)}{_before(found)}"
 
 
 def translation_row(found: TranslationExplanation) -> tuple[Any, ...]:
@@ -142,7 +142,7 @@ def _refusal(found: TranslationExplanation, offer: Row) -> str:
         known = f" {_there(found)} ends at {end}."
     return (
         f"none: {offer['to_offset']} of {_there(found)} is refused ({code}): "
-        f"{reason_texts().get(('target_offset_writes', code), '')}{known}"
+        f"{reason_text(OFFERS, code)}{known}"
     )
 
 
@@ -225,7 +225,7 @@ def next_change(found: TranslationExplanation) -> str:
 
 def _commit_on_the_new_topic(found: TranslationExplanation) -> str:
     """By the time of the commit, or else by its topic id."""
-    column = found.as_counted("commits_valid_from_ms")
+    column = as_counted(found.decision, "commits_valid_from_ms")
     since = found.partition[column] if found.partition else None
     if since is None or (found.decision["commit_at_ms"] or 0) >= since:
         return f"a commit of the group on {_here(found)} as it was created anew"
@@ -238,7 +238,7 @@ def _greater(found: TranslationExplanation, than: int) -> str:
     first = 0 if found.sync is None else found.sync["upstream_offset"] + 1
     between = f"a sync of a record from {first} to {committed}" if first <= committed else ""
     after = found.next_sync["upstream_offset"] if found.next_sync else None
-    if found.switches["syncs_used"] != "all":
+    if switches(found.decision)["syncs_used"] != "all":
         further = f"a commit behind the next sync that {found.decision['ruleset']} keeps"
     elif after is None or after <= committed:
         further = "a later sync and a commit behind its record"
@@ -249,7 +249,7 @@ def _greater(found: TranslationExplanation, than: int) -> str:
 
 def _before_first_sync(found: TranslationExplanation) -> str:
     row, first = found.decision, found.first_sync
-    if found.switches["syncs_used"] != "all":
+    if switches(found.decision)["syncs_used"] != "all":
         return f"a commit behind the oldest sync that {row['ruleset']} still keeps"
     commit = "a commit behind the first record with a sync"
     if first:
@@ -258,7 +258,7 @@ def _before_first_sync(found: TranslationExplanation) -> str:
     replay = _replay(found.partition)
     if replay and replayed and replayed["upstream_offset"] <= row["upstream_offset"]:
         commit = f"{replay}; or {commit}"
-    is_first_log = not row[found.as_counted("incarnation")] or (
+    is_first_log = not row[as_counted(found.decision, "incarnation")] or (
         first and first["downstream_offset"] == 0
     )
     if found.flow.get("clamp_first"):

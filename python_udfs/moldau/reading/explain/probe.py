@@ -13,7 +13,7 @@ from typing import Any
 
 from moldau.errors import MoldauError
 from moldau.literals import rows_sql
-from moldau.reading.explain.groups import reason_texts
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import View
 from moldau.settings import Settings
@@ -81,7 +81,7 @@ def translate_probes(
         )
     rows = tables.ask(_SQL)
     for row in rows:
-        row["reason_text"] = reason_texts().get(("offset_translations", row["reason_code"]))
+        row["reason_text"] = reason_text("offset_translations", row["reason_code"]) or None
     for probe in probes:
         if not any(row["topic_name"] == probe.topic_name for row in rows):
             raise MoldauError(_mirrored_by_none(probe, [flow["flow"] for flow in flows]))

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.explain.producers_changes import Change, next_change
-from moldau.reading.explain.subjects import one_cluster
+from moldau.reading.explain.subjects import nothing_decided, one_cluster
 from moldau.reading.tables.query import Tables
 
 TOPICS, ROUNDS = "decisions.metadata_topics", "decisions.metadata_rounds"
@@ -69,8 +70,7 @@ class MetadataExplanation:
         return self.text_of(self.decision["reason_code"])
 
     def text_of(self, reason_code: str) -> str:
-        table = "metadata_rounds" if self.topic is None else "metadata_topics"
-        return reason_texts().get((table, reason_code), "")
+        return reason_text(ROUNDS if self.topic is None else TOPICS, reason_code)
 
     @property
     def refresh_age_ms(self) -> int | None:
@@ -108,7 +108,7 @@ def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> Metadat
     rounds = tables.rows(ROUNDS, "where producer_id = ? order by cluster_id", [name])
     found = topics or rounds
     if not found:
-        raise MoldauError(_nothing(tables, text, name))
+        raise _nothing(tables, text, name)
     chosen = one_cluster([row["cluster_id"] for row in found], text, cluster)
     row = next(row for row in found if row["cluster_id"] == chosen)
     return _gathered(warehouse, tables, row, is_topic=bool(topics))
@@ -117,41 +117,38 @@ def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> Metadat
 def _gathered(warehouse: Path, tables: Tables, row: Row, is_topic: bool) -> MetadataExplanation:
     key = [row["cluster_id"], row["producer_id"]]
     of_producer = "where cluster_id = ? and producer_id = ?"
-
-    def first(table: str, condition: str, values: list[Any]) -> Row:
-        return next(iter(tables.rows(table, condition, values)), {})
-
     known = reasons = None
     if is_topic:
-        known = first(KNOWN, f"{of_producer} and topic_name = ?", [*key, row["topic_name"]]) or None
+        of_topic = f"{of_producer} and topic_name = ?"
+        known = tables.first(KNOWN, of_topic, [*key, row["topic_name"]])
     else:
         reasons = tables.ask(
             f"select decision, reason_code, count(*) as topics from {TOPICS} {of_producer} "
             "group by all order by topics desc, decision, reason_code",
             key,
         )
-    runs = tables.rows(
+    last_run = tables.first(
         "state.runs",
         "where kind = 'metadata' and status = 'succeeded' and list_contains(cluster_ids, ?) "
         "order by run_id desc limit 1",
         [row["cluster_id"]],
     )
-    decided_by = first(
+    decided_by = tables.first(
         SETTINGS,
         "where settings_hash = ? and producer_id in (?, 'default') "
         "order by producer_id = 'default', valid_from_ms desc limit 1",
         [row["settings_hash"], row["producer_id"]],
     )
-    producer = first(PRODUCERS, of_producer, key)
-    last_run_id = str(runs[0]["run_id"] if runs else row["run_id"])
+    producer = tables.first(PRODUCERS, of_producer, key) or {}
+    last_run_id = str((last_run or row)["run_id"])
     is_over = str(producer.get("changed_in_run_id") or "") >= last_run_id
-    round_ = first(ROUNDS, of_producer, key) if is_topic else row
+    round_ = (tables.first(ROUNDS, of_producer, key) or {}) if is_topic else row
     return MetadataExplanation(
         round=round_,
         topic=row if is_topic else None,
         known=known,
         producer=producer,
-        settings=decided_by,
+        settings=decided_by or {},
         reasons=reasons or [],
         is_over=is_over,
         next_change=None
@@ -160,18 +157,16 @@ def _gathered(warehouse: Path, tables: Tables, row: Row, is_topic: bool) -> Meta
     )
 
 
-def _nothing(tables: Tables, text: str, name: str) -> str:
+def _nothing(tables: Tables, text: str, name: str) -> MoldauError:
     close = tables.rows(
         TOPICS,
         f"where starts_with({_TOPIC}, 'metadata ' || split_part(?, ' ', 1)) "
         "order by cluster_id, producer_id, topic_name limit 3",
         [name],
     )
-    told = ", ".join(f"`metadata {row['producer_id']} {row['topic_name']}`" for row in close)
-    hint = (
-        f"did you mean {told}?"
-        if told
-        else "load what producers hold (--kind producer_topics or producer_events), then "
-        "`moldau metadata` decides"
+    return nothing_decided(
+        text,
+        (f"metadata {row['producer_id']} {row['topic_name']}" for row in close),
+        "load what producers hold (--kind producer_topics or producer_events), then "
+        "`moldau metadata` decides",
     )
-    return f"nothing is decided about {text[:200]!r}: {hint}"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.explain.subjects import one_cluster
 from moldau.reading.tables.query import Tables
 
@@ -246,7 +247,7 @@ def tier_rows(found: TierExplanation) -> Iterator[tuple[Any, ...]]:
             else:
                 subject = f"delete {partition} {row['segment_id']}"
                 span = (row["start_offset"], row["end_offset"])
-            text = reason_texts().get((table, row["reason_code"]))
+            text = reason_text(table, row["reason_code"]) or None
             yield (
                 found.cluster_id, subject, row["decision"], row["reason_code"], text, *span,
                 row["lag_before"], row["lag_after"], row["next_due_at_ms"], row["decided_at_ms"],
