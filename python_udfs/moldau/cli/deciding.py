@@ -9,7 +9,7 @@ import click
 
 from moldau.cli.held import held_for, wait_option
 from moldau.cli.options import at_option, format_option, pass_settings
-from moldau.cli.output import write_rows
+from moldau.cli.output import write_dicts, write_rows
 from moldau.cli.say import say
 from moldau.instants import format_instant
 from moldau.settings import Settings
@@ -130,7 +130,7 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
             say(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
             write_rows(("count", "subjects"), list(run.counts.items()), "table")
         return
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
             "run_id": run.run_id,
             "cluster_ids": run.cluster_ids,
@@ -140,5 +140,4 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
         }
         for run in runs
     ]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    write_rows(columns, [[row.get(name) for name in columns] for row in rows], output_format)
+    write_dicts(rows, output_format)

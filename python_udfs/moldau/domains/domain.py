@@ -118,8 +118,9 @@ class Explained:
     """The answer of `moldau explain`: in sentences, and as a table."""
 
     words: list[str]
-    columns: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
+    rows: list[dict[str, Any]]
+    columns: tuple[str, ...] = ()
+    """What no row would have; of rows they are their keys."""
 
 
 @dataclass(frozen=True)

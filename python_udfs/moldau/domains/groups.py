@@ -112,15 +112,15 @@ def _coordinator_unloads() -> Shape:
 
 
 def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None) -> Explained:
-    from moldau.reading.explain.found_rows import COLUMNS, rows_of
+    from moldau.reading.explain.found_rows import rows_of
     from moldau.reading.explain.groups import explain_subject
     from moldau.reading.explain.groups_words import in_words
     from moldau.reading.explain.requests import explain_request, request_in_words, request_rows
 
     if request := explain_request(warehouse, text, cluster):
-        return Explained(list(request_in_words(request)), COLUMNS, request_rows(request))
+        return Explained(list(request_in_words(request)), request_rows(request))
     found = explain_subject(warehouse, text, cluster)
-    return Explained(list(in_words(found)), COLUMNS, rows_of(found))
+    return Explained(list(in_words(found)), rows_of(found))
 
 
 DOMAIN = Domain(

@@ -82,13 +82,13 @@ def _flows_in_scope(settings: Settings, clusters: Sequence[str]) -> str:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain.mirrors import COLUMNS, explain_translation
+    from moldau.reading.explain.mirrors import explain_translation
     from moldau.reading.explain.mirrors_words import translation_in_words, translation_row
 
     found = explain_translation(warehouse, text, cluster)
     if found is None:
         return None
-    return Explained(list(translation_in_words(found)), COLUMNS, [translation_row(found)])
+    return Explained(list(translation_in_words(found)), [translation_row(found)])
 
 
 def _probe(

@@ -74,13 +74,13 @@ def _settings(settings: Settings, run: Run) -> list[dict[str, Any]]:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain.producers import COLUMNS, explain_metadata
+    from moldau.reading.explain.producers import explain_metadata
     from moldau.reading.explain.producers_words import metadata_in_words
 
     found = explain_metadata(warehouse, text, cluster)
     if found is None:
         return None
-    return Explained(list(metadata_in_words(found)), COLUMNS, [found.row()])
+    return Explained(list(metadata_in_words(found)), [found.row()])
 
 
 DOMAIN = Domain(

@@ -92,7 +92,7 @@ def _explain(
     found = explain_tier_subject(warehouse, text, cluster, at_ms)
     if found is None:
         return None
-    return Explained(list(tier_in_words(found)), COLUMNS, list(tier_rows(found)))
+    return Explained(list(tier_in_words(found)), list(tier_rows(found)), COLUMNS)
 
 
 DOMAIN = Domain(

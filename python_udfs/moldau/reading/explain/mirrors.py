@@ -35,14 +35,6 @@ _READ = (
     "state.source_topics",
     "history.decision_changes",
 )
-COLUMNS = (
-    "cluster_id", "subject", "flow", "decision", "reason_code", "reason_text", "upstream_offset",
-    "translated_offset", "lower_bound", "upper_bound", "reread_max", "target_topic_name",
-    "sync_log_offset", "sync_upstream_offset", "sync_downstream_offset",
-    "observed_upstream_offset", "observed_downstream_offset", "observed_emitted_by",
-    "next_change", "decided_at_ms", "ruleset", "run_id",
-    "offer_reason_code", "offer_offset", "surplus_offsets",
-)  # fmt: skip
 _ASKED = re.compile(r"translation .+-\d+(?: of .+)?", re.ASCII | re.DOTALL)
 _SHORT = "'translation ' || group_id || ' ' || topic_name || '-' || partition_index"
 # the subject of marts.decisions: see macros/translation_subject.sql

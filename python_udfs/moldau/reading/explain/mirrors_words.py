@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from moldau.escapes import visible
 from moldau.instants import format_instant
@@ -30,19 +29,25 @@ def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
     yield f"  {decided_in(row)}{_before(found)}"
 
 
-def translation_row(found: TranslationExplanation) -> tuple[Any, ...]:
-    """One row of COLUMNS."""
-    row, sync = found.decision, found.sync or {}
-    return (
-        row["cluster_id"], found.subject, row["flow"], row["decision"], row["reason_code"],
-        found.reason_text, row["upstream_offset"], row["translated_offset"], row["lower_bound"],
-        row["upper_bound"], row["reread_max"], row["target_topic_name"], row["sync_log_offset"],
-        sync.get("upstream_offset"), sync.get("downstream_offset"),
-        row["observed_upstream_offset"], row["observed_downstream_offset"],
-        row["observed_emitted_by"], next_change(found), row["decided_at_ms"], row["ruleset"],
-        row["run_id"], (found.offer or {}).get("reason_code"),
-        (found.offer or {}).get("to_offset"), (found.surplus or {}).get("surplus_offsets"),
-    )  # fmt: skip
+def translation_row(found: TranslationExplanation) -> Row:
+    row, sync, offer = found.decision, found.sync or {}, found.offer or {}
+    return {
+        "cluster_id": row["cluster_id"], "subject": found.subject,
+        **_of(row, "flow", "decision", "reason_code"), "reason_text": found.reason_text,
+        **_of(row, "upstream_offset", "translated_offset", "lower_bound", "upper_bound"),
+        **_of(row, "reread_max", "target_topic_name", "sync_log_offset"),
+        "sync_upstream_offset": sync.get("upstream_offset"),
+        "sync_downstream_offset": sync.get("downstream_offset"),
+        **_of(row, "observed_upstream_offset", "observed_downstream_offset"),
+        **_of(row, "observed_emitted_by"), "next_change": next_change(found),
+        **_of(row, "decided_at_ms", "ruleset", "run_id"),
+        "offer_reason_code": offer.get("reason_code"), "offer_offset": offer.get("to_offset"),
+        "surplus_offsets": (found.surplus or {}).get("surplus_offsets"),
+    }  # fmt: skip
+
+
+def _of(row: Row, *columns: str) -> Row:
+    return {column: row[column] for column in columns}
 
 
 def _source(found: TranslationExplanation) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from moldau.errors import MoldauError
 from moldau.reading.explain.groups import Row
@@ -24,13 +23,6 @@ KNOWN, PRODUCERS, SETTINGS = (
     "state.producer_settings",
 )
 _READ = (TOPICS, ROUNDS, KNOWN, PRODUCERS, SETTINGS, "state.runs")
-COLUMNS = (
-    "cluster_id", "subject", "producer_id", "topic_name", "decision", "reason_code", "reason_text",
-    "topic_set", "fetch_rank", "last_access_at_ms", "observed_refresh_at_ms", "refresh_age_ms",
-    "round_reason_code", "cached_topics", "target_fetch_size", "urgent_topics",
-    "non_urgent_topics", "fetched_topics", "next_change_at_ms", "next_decision",
-    "next_reason_code", "decided_at_ms", "ruleset", "run_id",
-)  # fmt: skip
 _ASKED = re.compile(r"(?:metadata|round) .+", re.DOTALL)
 # the subjects of marts.decisions: see macros/metadata_subject.sql
 _TOPIC = "'metadata ' || producer_id || ' ' || topic_name"
@@ -77,21 +69,29 @@ class MetadataExplanation:
         seen = None if self.topic is None else self.topic["observed_refresh_at_ms"]
         return None if seen is None else int(self.decision["decided_at_ms"]) - int(seen)
 
-    def row(self) -> tuple[Any, ...]:
-        """One row of COLUMNS."""
-        topic, known, told = self.topic or {}, self.known or {}, self.decision
+    def row(self) -> Row:
+        topic, known, told, round_ = self.topic or {}, self.known or {}, self.decision, self.round
         change = self.next_change if self.next_change and self.next_change.is_found else None
-        return (
-            told["cluster_id"], self.subject, told["producer_id"], topic.get("topic_name"),
-            told["decision"], told["reason_code"], self.reason_text, topic.get("topic_set"),
-            topic.get("fetch_rank"), known.get("last_access_at_ms"),
-            topic.get("observed_refresh_at_ms"), self.refresh_age_ms, self.round["reason_code"],
-            self.round["cached_topics"], self.round["target_fetch_size"],
-            self.round["urgent_topics"], self.round["non_urgent_topics"],
-            self.round["fetched_topics"], change and change.at_ms,
-            change and change.answer["decision"], change and change.answer["reason_code"],
-            told["decided_at_ms"], told["ruleset"], told["run_id"],
-        )  # fmt: skip
+        return {
+            "cluster_id": told["cluster_id"], "subject": self.subject,
+            "producer_id": told["producer_id"], "topic_name": topic.get("topic_name"),
+            "decision": told["decision"], "reason_code": told["reason_code"],
+            "reason_text": self.reason_text, "topic_set": topic.get("topic_set"),
+            "fetch_rank": topic.get("fetch_rank"),
+            "last_access_at_ms": known.get("last_access_at_ms"),
+            "observed_refresh_at_ms": topic.get("observed_refresh_at_ms"),
+            "refresh_age_ms": self.refresh_age_ms, "round_reason_code": round_["reason_code"],
+            "cached_topics": round_["cached_topics"],
+            "target_fetch_size": round_["target_fetch_size"],
+            "urgent_topics": round_["urgent_topics"],
+            "non_urgent_topics": round_["non_urgent_topics"],
+            "fetched_topics": round_["fetched_topics"],
+            "next_change_at_ms": change and change.at_ms,
+            "next_decision": change and change.answer["decision"],
+            "next_reason_code": change and change.answer["reason_code"],
+            "decided_at_ms": told["decided_at_ms"], "ruleset": told["ruleset"],
+            "run_id": told["run_id"],
+        }  # fmt: skip
 
 
 def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> MetadataExplanation | None:

@@ -83,21 +83,21 @@ def request_in_words(found: RequestExplanation) -> Iterator[str]:
         )
 
 
-def request_rows(found: RequestExplanation) -> list[tuple[object, ...]]:
-    """`explain_rows.COLUMNS` of each answer. An answer never changes."""
+def request_rows(found: RequestExplanation) -> list[Row]:
+    """Of each answer, with the columns of `found_rows`. An answer never changes."""
     return [
-        (
-            row["cluster_id"],
-            _subject(found.kind, row),
-            row["decision"],
-            row["reason_code"],
-            reason_text(TABLES[found.kind], row["reason_code"]),
-            [],
-            row.get("next_attempt_at_ms"),
-            row["decided_at_ms"],
-            row["ruleset"],
-            row["run_id"],
-        )
+        {
+            "cluster_id": row["cluster_id"],
+            "subject": _subject(found.kind, row),
+            "decision": row["decision"],
+            "reason_code": row["reason_code"],
+            "reason_text": reason_text(TABLES[found.kind], row["reason_code"]),
+            "blocked_by": [],
+            "next_change_at_ms": row.get("next_attempt_at_ms"),
+            "decided_at_ms": row["decided_at_ms"],
+            "ruleset": row["ruleset"],
+            "run_id": row["run_id"],
+        }
         for row in found.answers
     ]
 
