@@ -8,26 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moldau.cli.held import held_for, wait_option
-from moldau.cli.options import at_option, format_option, pass_settings
+from moldau.cli.options import at_option, clusters_option, format_option, pass_settings
 from moldau.cli.output import write_dicts, write_rows
-from moldau.cli.say import say
+from moldau.cli.say import say, warn
 from moldau.instants import format_instant
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
     from moldau.domains import Kind, Question
     from moldau.sessions.run import Run
-
-
-def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds a repeatable `--cluster`; the command receives `clusters`, () = all."""
-    return click.option(
-        "--cluster",
-        "clusters",
-        multiple=True,
-        metavar="NAME",
-        help="Only this cluster; may be repeated.",
-    )(command)
 
 
 def deciding_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,7 +108,7 @@ def run_kinds(
         failed = held.failed_calls + sum(map(failed_calls, runs))
     _tell(runs, output_format)
     if failed:
-        say(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
+        warn(f"{failed} plugin calls failed: see marts.plugin_calls")
         click.get_current_context().exit(2)
 
 
