@@ -6,8 +6,9 @@ tags `fold_<kind of file>`, `decide_<kind of run>` and `apply_<kind of run>`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,7 @@ class Domain:
     """Other verbs, `moldau.cli.<verb>`, with the line of `moldau --help` for each."""
     topics: tuple[Topics, ...] = ()
     files: Mapping[str, Callable[[], Shape]] = field(default_factory=dict)
-    """Kinds of files beside records, `moldau load --kind`."""
+    """Kinds of files beside records, `moldau load --kind`; of several, `files_of`."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Of some kinds of files a helper, each row of which says what is odd about a load
     (`remark`)."""
@@ -160,3 +161,12 @@ class Domain:
     reasoned: str | None = None
     """The view of everything that it would decide, for `moldau compare`."""
     subjects: Subjects | None = None
+
+
+def files_of(shapes: Callable[[], Iterable[Shape]], *kinds: str) -> dict[str, Callable[[], Shape]]:
+    """`Domain.files` of one function: the names alone are asked without what shapes import."""
+
+    def of(kind: str) -> Shape:
+        return next(shape for shape in shapes() if shape.kind == kind)
+
+    return {kind: partial(of, kind) for kind in kinds}
