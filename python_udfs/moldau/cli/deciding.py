@@ -79,8 +79,7 @@ def _answer(
     """What was asked of a verb instead of a run."""
     for question, values in asked.items():
         if values:
-            columns, rows = question.answer(settings, values, clusters, at_ms)
-            write_rows(columns, rows, output_format)
+            write_dicts(question.answer(settings, values, clusters, at_ms), output_format)
 
 
 def run_kinds(

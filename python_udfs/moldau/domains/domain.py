@@ -32,10 +32,9 @@ class Question:
     metavar: str
     help: str
     answer: Callable[
-        [Settings, Sequence[str], Sequence[str], int | None],
-        tuple[Sequence[str], Sequence[tuple[Any, ...]]],
+        [Settings, Sequence[str], Sequence[str], int | None], Sequence[Mapping[str, Any]]
     ]
-    """Columns and rows, of the option's values, the clusters asked about (none = all) and the
+    """Rows, one at least, of the option's values, the clusters asked about (none = all) and the
     instant to decide at (None = now)."""
 
     @property

@@ -93,10 +93,10 @@ def _explain(
 
 def _probe(
     settings: Settings, probes: Sequence[str], clusters: Sequence[str], at_ms: int | None
-) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]]:
-    from moldau.reading.explain.probe import COLUMNS, translate_probes
+) -> Sequence[dict[str, Any]]:
+    from moldau.reading.explain.probe import translate_probes
 
-    return COLUMNS, translate_probes(settings, probes, clusters, at_ms)
+    return translate_probes(settings, probes, clusters, at_ms)
 
 
 # what a flow that is new, or another one by its name, has of what was loaded before it

@@ -63,7 +63,7 @@ def parse_probe(text: str) -> Probe:
 
 def translate_probes(
     settings: Settings, texts: Sequence[str], clusters: Sequence[str], at_ms: int | None
-) -> list[tuple[Any, ...]]:
+) -> list[dict[str, Any]]:
     """COLUMNS of each probe in each flow that mirrors its topic, under moldau.yml as it is now.
 
     `clusters`: only flows that begin or end there; () = all. MoldauError if a probe is none, or no
@@ -85,7 +85,7 @@ def translate_probes(
     for probe in probes:
         if not any(row["topic_name"] == probe.topic_name for row in rows):
             raise MoldauError(_mirrored_by_none(probe, [flow["flow"] for flow in flows]))
-    return [tuple(row[column] for column in COLUMNS) for row in rows]
+    return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
 _SQL = f"""
