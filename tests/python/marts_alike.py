@@ -22,6 +22,7 @@ from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.values import plain
 from moldau.reading.tables.views import (
     PARAMETERS,
+    SCHEMAS,
     TABLE_STATUS,
     tables_under,
     views_under,
@@ -126,7 +127,7 @@ def said_by_spark(
     status = spark.sql(table_status_sql(session.warehouse))
     status.createOrReplaceTempView(_apart(TABLE_STATUS))
     views = views_under(names)
-    readers = Counter(parent for view in views for parent in view.views)
+    readers = Counter(parent for view in views for parent in view.reads)
     for view in views:
         frame = spark.sql(_apart(view.spark_sql))
         if view.name in names or readers[view.name] > 1:
@@ -139,7 +140,7 @@ def said_by_spark(
 
 def _apart(sql: str) -> str:
     """On what this comparison brings, in place of the warehouse's."""
-    schemas = "|".join({"reading", "marts", *(name.split(".")[0] for name in tables())})
+    schemas = "|".join({*SCHEMAS, *(name.split(".")[0] for name in tables())})
     return re.sub(rf"(?<![\w.'\"`])({schemas})\.(\w+)\b", r"alike__\1__\2", sql)
 
 

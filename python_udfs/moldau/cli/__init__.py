@@ -36,7 +36,7 @@ _TO_LOAD = {
     "decode": "Print records, decoded, as JSON Lines.",
 }
 _FOR_ALL = {
-    "run": "A cycle, a sweep and a run of tiers, at one instant.",
+    "run": "Every kind of run, one after the other, at one instant.",
     "watch": "Cycles and sweeps on each cluster's check interval, until SIGTERM.",
     "compare": "Decide under two rule sets and show what differs.",
     "exec": "Run a file of verbs, one a line, in one session.",

@@ -8,26 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moldau.cli.held import held_for, wait_option
-from moldau.cli.options import at_option, format_option, pass_settings
-from moldau.cli.output import write_rows
-from moldau.cli.say import say
+from moldau.cli.options import at_option, clusters_option, format_option, pass_settings
+from moldau.cli.output import write_dicts, write_rows
+from moldau.cli.say import say, warn
 from moldau.instants import format_instant
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
     from moldau.domains import Kind, Question
     from moldau.sessions.run import Run
-
-
-def clusters_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds a repeatable `--cluster`; the command receives `clusters`, () = all."""
-    return click.option(
-        "--cluster",
-        "clusters",
-        multiple=True,
-        metavar="NAME",
-        help="Only this cluster; may be repeated.",
-    )(command)
 
 
 def deciding_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,8 +79,7 @@ def _answer(
     """What was asked of a verb instead of a run."""
     for question, values in asked.items():
         if values:
-            columns, rows = question.answer(settings, values, clusters, at_ms)
-            write_rows(columns, rows, output_format)
+            write_dicts(question.answer(settings, values, clusters, at_ms), output_format)
 
 
 def run_kinds(
@@ -119,7 +107,7 @@ def run_kinds(
         failed = held.failed_calls + sum(map(failed_calls, runs))
     _tell(runs, output_format)
     if failed:
-        say(f"moldau: {failed} plugin calls failed: see marts.plugin_calls", err=True)
+        warn(f"{failed} plugin calls failed: see marts.plugin_calls")
         click.get_current_context().exit(2)
 
 
@@ -130,7 +118,7 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
             say(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
             write_rows(("count", "subjects"), list(run.counts.items()), "table")
         return
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
             "run_id": run.run_id,
             "cluster_ids": run.cluster_ids,
@@ -140,5 +128,4 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
         }
         for run in runs
     ]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    write_rows(columns, [[row.get(name) for name in columns] for row in rows], output_format)
+    write_dicts(rows, output_format)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moldau.cli.say import Data, hand_over, say
+from moldau.cli.failures import FINDINGS
+from moldau.cli.say import Data, hand_over, say, warn
 
 if TYPE_CHECKING:
     from moldau.sessions.brought import Refusal
-
-FINDINGS = 2
 
 
 @click.command(name="decode")
@@ -55,7 +54,7 @@ def decode(file: Path) -> None:
     notes = [*remarks.of_statuses(tally)]
     notes += remarks.of_topics(sorted(unknown_topics), "their records are printed as bytes")
     for note in notes:
-        say(f"moldau: {note}", err=True)
+        warn(note)
     if refused:
         say(f"{refused} lines refused", err=True)
         click.get_current_context().exit(FINDINGS)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
+from moldau.cli.failures import FINDINGS
 from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
 from moldau.cli.say import say
 from moldau.settings import Settings
-
-FINDINGS = 2
 
 
 @click.command(name="doctor")

@@ -12,7 +12,7 @@ import click
 from moldau.cli.held import require_number
 from moldau.cli.options import format_option
 from moldau.cli.output import write_rows
-from moldau.cli.say import console, say
+from moldau.cli.say import console, say, warn
 from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.records.families import FAMILIES, family_of
@@ -71,11 +71,11 @@ def dump(
         ) from None
     settings = client_settings(bootstrap_servers, properties)
     for warning in settings.warnings:
-        _warn(warning)
+        warn(warning)
     with _progress(topic) as tell:
-        dumped = dump_topic(settings, topic, target, timeout, _warn, tell)
+        dumped = dump_topic(settings, topic, target, timeout, warn, tell)
     if family_of(topic) not in FAMILIES:
-        _warn(f"{topic} is no topic that moldau decodes: `load` keeps its records as bytes")
+        warn(f"{topic} is no topic that moldau decodes: `load` keeps its records as bytes")
     if output_format == "table":
         say(f"{sum(each.records for each in dumped)} records written to {target}")
     rows = [
@@ -84,10 +84,6 @@ def dump(
         for each in dumped
     ]  # fmt: skip
     write_rows(_COLUMNS, rows, output_format)
-
-
-def _warn(line: str) -> None:
-    say(f"moldau: {line}", err=True)
 
 
 @contextlib.contextmanager

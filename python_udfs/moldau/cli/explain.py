@@ -10,7 +10,7 @@ from moldau.cli.options import (
     format_option,
     pass_settings_to_read,
 )
-from moldau.cli.output import write_rows
+from moldau.cli.output import write_dicts
 from moldau.cli.say import say
 from moldau.reading.explain.subjects import explained
 from moldau.settings import Settings
@@ -52,4 +52,4 @@ def explain(
         for line in found.words:
             say(line)
     else:
-        write_rows(found.columns, found.rows, output_format)
+        write_dicts(found.rows, output_format, found.columns)

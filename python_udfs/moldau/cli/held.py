@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from moldau.cli.say import say
+from moldau.cli.say import warn
 from moldau.errors import MoldauError
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words
@@ -69,14 +69,14 @@ class Held:
         for run in session.finished:
             failed = failed_calls(run)
             what = f": {failed} plugin calls failed" if failed else ""
-            say(f"moldau: finished {run.run_id}, which was interrupted{what}", err=True)
+            warn(f"finished {run.run_id}, which was interrupted{what}")
             self.failed_calls += failed
         session.finished.clear()
         for note in session.notes:
-            say(f"moldau: {note}", err=True)
+            warn(note)
         session.notes.clear()
         for entry in session.set_aside:
-            say(f"moldau: {in_words(entry)}", err=True)
+            warn(in_words(entry))
         session.set_aside.clear()
 
     def decide(
@@ -118,19 +118,18 @@ def session_for(
         yield held.session(settings)
 
 
-def wait_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--wait`; the command receives `wait` in seconds."""
-    return click.option(
-        "--wait",
-        type=click.FloatRange(min=0),
-        default=0,
-        metavar="SECONDS",
-        callback=require_number,
-        help="Wait so long for another command on this warehouse to end.  [default: 0]",
-    )(command)
-
-
 def require_number(_context: click.Context, _option: click.Parameter, seconds: float) -> float:
     if math.isnan(seconds):
         raise click.BadParameter("nan is not a number of seconds")
     return seconds
+
+
+wait_option = click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="SECONDS",
+    callback=require_number,
+    help="Wait so long for another command on this warehouse to end.  [default: 0]",
+)
+"""The command receives `wait` in seconds."""

@@ -21,16 +21,6 @@ _INSTANT = "MS_OR_ISO"
 _INSTANT_FORMS = "Unix milliseconds, or ISO 8601 (UTC without a zone)"
 
 
-def pass_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--config` and `--warehouse`; the command receives a Settings as first argument."""
-    return _with_settings(command, checks_plugins=True)
-
-
-def pass_settings_to_read(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Likewise, for a verb that calls no plugin: one that cannot be loaded does not stop it."""
-    return _with_settings(command, checks_plugins=False)
-
-
 def _with_settings(command: Callable[..., Any], checks_plugins: bool) -> Callable[..., Any]:
     @click.option(
         "--config",
@@ -58,6 +48,13 @@ def _with_settings(command: Callable[..., Any], checks_plugins: bool) -> Callabl
         return command(settings, *arguments, **options)
 
     return with_settings
+
+
+pass_settings = functools.partial(_with_settings, checks_plugins=True)
+"""Adds `--config` and `--warehouse`; the command receives a Settings as first argument."""
+
+pass_settings_to_read = functools.partial(_with_settings, checks_plugins=False)
+"""Likewise, for a verb that calls no plugin: one that cannot be loaded does not stop it."""
 
 
 def require_folder(warehouse: Path) -> None:
@@ -93,23 +90,6 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_format
 
 
-def cluster_option(command: Command) -> Command:
-    """Adds `--cluster`; the command receives `cluster`, None = all."""
-    return click.option(
-        "--cluster", metavar="NAME", help="Only this cluster, by its name in the settings."
-    )(command)
-
-
-def at_option(command: Command) -> Command:
-    """Adds `--at`; the command receives `at_ms` in Unix milliseconds, None = now."""
-    return _instant_option(command, "The instant to decide at")
-
-
-def clock_option(command: Command) -> Command:
-    """Adds `--at` of verbs that read; the command receives `at_ms`, None = now."""
-    return _instant_option(command, "The clock of marts")
-
-
 def instant_option(option: str, parameter: str, what: str) -> Callable[[Command], Command]:
     """Adds an instant that must be given; the command receives it in Unix milliseconds."""
     return click.option(
@@ -122,11 +102,29 @@ def instant_option(option: str, parameter: str, what: str) -> Callable[[Command]
     )
 
 
-def _instant_option(command: Command, what: str) -> Command:
+def _at(what: str) -> Callable[[Command], Command]:
     return click.option(
         "--at",
         "at_ms",
         metavar=_INSTANT,
         callback=lambda _context, _option, text: None if text is None else parse_instant(text),
         help=f"{what}: {_INSTANT_FORMS}.  [default: now]",
-    )(command)
+    )
+
+
+cluster_option = click.option(
+    "--cluster", metavar="NAME", help="Only this cluster, by its name in the settings."
+)
+"""The command receives `cluster`, None = all."""
+
+clusters_option = click.option(
+    "--cluster", "clusters", multiple=True, metavar="NAME",
+    help="Only this cluster; may be repeated.",
+)  # fmt: skip
+"""The command receives `clusters`, () = all."""
+
+at_option = _at("The instant to decide at")
+"""The command receives `at_ms` in Unix milliseconds, None = now."""
+
+clock_option = _at("The clock of marts")
+"""`--at` of verbs that read: likewise."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -29,6 +29,14 @@ def write_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], output_for
             _write_csv(columns, rows, CsvRows(Data, output_format == SAFE_CSV))
         case _:
             _write_table(columns, rows)
+
+
+def write_dicts(
+    rows: Sequence[Mapping[str, Any]], output_format: str, columns: Sequence[str] = ()
+) -> None:
+    """Likewise, of rows that name their columns; `columns`: if there is no row."""
+    columns = list(dict.fromkeys(name for row in rows for name in row)) or columns
+    write_rows(columns, [[row.get(name) for name in columns] for row in rows], output_format)
 
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

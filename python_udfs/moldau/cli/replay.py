@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.deciding import clusters_option
 from moldau.cli.held import session_for, wait_option
-from moldau.cli.options import format_option, instant_option, pass_settings
+from moldau.cli.options import clusters_option, format_option, instant_option, pass_settings
 from moldau.cli.output import write_rows
-from moldau.cli.say import say
+from moldau.cli.say import warn
 from moldau.errors import MoldauError
 from moldau.settings import Settings
 
@@ -88,9 +87,8 @@ def metadata(
     where = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"
     found = table_rows(settings.warehouse, "marts.metadata_replay_totals", where)
     if not run.counts["producers"]:
-        say(
-            "moldau: nothing was replayed: no producer has an event in that span, or is known "
-            "when it begins",
-            err=True,
+        warn(
+            "nothing was replayed: no producer has an event in that span, or is known "
+            "when it begins"
         )
     write_rows(found.columns, found.rows, output_format)

@@ -44,6 +44,11 @@ def say_lines(text: str, *, err: bool = False) -> None:
         say(line, err=err)
 
 
+def warn(line: str) -> None:
+    """A remark, which says whose it is."""
+    say(f"moldau: {line}", err=True)
+
+
 def hand_over(text: str) -> None:
     """What programs read, as it is, unless it is a person who looks at it."""
     if is_terminal():

@@ -9,7 +9,7 @@ import click
 from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import cluster_option, format_option, pass_settings
 from moldau.cli.output import write_rows
-from moldau.cli.say import hand_over, say, say_lines
+from moldau.cli.say import hand_over, say, say_lines, warn
 from moldau.errors import MoldauError
 from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
@@ -150,7 +150,7 @@ def left_overs(
             if cluster is not None:
                 raise
             is_whole = False
-            say(f"moldau: {name}: {error}", err=True)
+            warn(f"{name}: {error}")
     columns = ["cluster_id", "group_id", "topology_epoch", "stored_epoch", "reason_code"]
     rows = [[getattr(one, column) for column in columns] for one in found]
     if execute and found:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moldau.cli.deciding import clusters_option
-from moldau.cli.options import format_option, pass_settings
-from moldau.cli.say import Data, hand_over, say
+from moldau.cli.options import clusters_option, format_option, pass_settings
+from moldau.cli.say import Data, hand_over, say, warn
 from moldau.instants import format_instant
 from moldau.reading.tables.csv_rows import SAFE_CSV, CsvRows
 from moldau.reading.tables.values import to_json
@@ -59,15 +58,15 @@ def watch(
     find_java()
     jars_folder()
     tell = _Lines(output_format)
-    runs = WarehouseTicks(settings, clusters, tell.write, _warn, signals.listen)
-    _warn(f"watching {_counted(runs.timers())}")
+    runs = WarehouseTicks(settings, clusters, tell.write, warn, signals.listen)
+    warn(f"watching {_counted(runs.timers())}")
     try:
         with stops_when(lambda: signals.is_received):
             Watch(runs, lambda: time.monotonic_ns() // 1_000_000, signals.wait).run(ticks)
     except KeyboardInterrupt:
         pass  # Spark's own handler was there while it started
     if runs.unrecorded:
-        _warn(f"{len(runs.unrecorded)} skipped ticks are not recorded: the warehouse is in use")
+        warn(f"{len(runs.unrecorded)} skipped ticks are not recorded: the warehouse is in use")
 
 
 def _counted(timers: Sequence[Timer]) -> str:
@@ -77,10 +76,6 @@ def _counted(timers: Sequence[Timer]) -> str:
     first_ms = time.time_ns() // 1_000_000 + min(timer.interval_ms for timer in timers)
     noun = "cluster" if clusters == 1 else "clusters"
     return f"{clusters} {noun}, {cycles} with cycles; first tick at {format_instant(first_ms)}"
-
-
-def _warn(line: str) -> None:
-    say(f"moldau: {line}", err=True)
 
 
 class _Lines:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.deciding import clusters_option
 from moldau.cli.held import session_for, wait_option
-from moldau.cli.options import at_option, format_option, pass_settings
+from moldau.cli.options import at_option, clusters_option, format_option, pass_settings
 from moldau.cli.output import write_rows
 from moldau.settings import Settings
 

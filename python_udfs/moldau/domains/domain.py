@@ -6,8 +6,9 @@ tags `fold_<kind of file>`, `decide_<kind of run>` and `apply_<kind of run>`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,9 @@ class Question:
     metavar: str
     help: str
     answer: Callable[
-        [Settings, Sequence[str], Sequence[str], int | None],
-        tuple[Sequence[str], Sequence[tuple[Any, ...]]],
+        [Settings, Sequence[str], Sequence[str], int | None], Sequence[Mapping[str, Any]]
     ]
-    """Columns and rows, of the option's values, the clusters asked about (none = all) and the
+    """Rows, one at least, of the option's values, the clusters asked about (none = all) and the
     instant to decide at (None = now)."""
 
     @property
@@ -118,8 +118,9 @@ class Explained:
     """The answer of `moldau explain`: in sentences, and as a table."""
 
     words: list[str]
-    columns: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
+    rows: list[dict[str, Any]]
+    columns: tuple[str, ...] = ()
+    """What no row would have; of rows they are their keys."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Domain:
     """Other verbs, `moldau.cli.<verb>`, with the line of `moldau --help` for each."""
     topics: tuple[Topics, ...] = ()
     files: Mapping[str, Callable[[], Shape]] = field(default_factory=dict)
-    """Kinds of files beside records, `moldau load --kind`."""
+    """Kinds of files beside records, `moldau load --kind`; of several, `files_of`."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Of some kinds of files a helper, each row of which says what is odd about a load
     (`remark`)."""
@@ -159,3 +160,12 @@ class Domain:
     reasoned: str | None = None
     """The view of everything that it would decide, for `moldau compare`."""
     subjects: Subjects | None = None
+
+
+def files_of(shapes: Callable[[], Iterable[Shape]], *kinds: str) -> dict[str, Callable[[], Shape]]:
+    """`Domain.files` of one function: the names alone are asked without what shapes import."""
+
+    def of(kind: str) -> Shape:
+        return next(shape for shape in shapes() if shape.kind == kind)
+
+    return {kind: partial(of, kind) for kind in kinds}

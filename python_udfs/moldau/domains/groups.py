@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics
+from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics, files_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,50 +23,6 @@ def _group_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
     return group_records(keys, values)
 
 
-def _open_transactions() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import any_text, int32, int64, name
-
-    members = (any_text("group_id"), name("topic"), int32("partition"), int64("producer_id"))
-    return Shape("open_transactions", members, is_snapshot=True)
-
-
-def _heartbeats() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import any_text, error, int32, int32s, int64, share
-
-    members = (
-        any_text("request_id"),
-        any_text("group_id"),
-        any_text("member_id"),
-        int32("request_version"),
-        int32("member_epoch", minimum=-(2**31)),
-        error("response_error"),
-        int32s("status_codes", is_nullable=True),
-        int64("received_at_ms"),
-        share("jitter", *JITTER),
-    )
-    return Shape("heartbeats", members)
-
-
-def _topology_pushes() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, any_text, description, error, int32, int64, share
-
-    errors = ("coordinator_error", "authorization_error", "write_error")
-    members = (
-        any_text("request_id"),
-        any_text("group_id"),
-        any_text("member_id"),
-        int32("topology_epoch", minimum=-(2**31)),
-        description("topology_description"),
-        int64("received_at_ms"),
-        share("jitter", *JITTER),
-        *(error(name, **OPTIONAL) for name in errors),
-    )
-    return Shape("topology_pushes", members)
-
-
 def _groups_to_delete(name: str, value: Any) -> list[str | None]:
     """Kafka deletes the group of the empty name like any other, and no group under null."""
     from moldau.loading.shapes import TEXTS
@@ -76,51 +33,72 @@ def _groups_to_delete(name: str, value: Any) -> list[str | None]:
     return group_ids
 
 
-def _group_deletions() -> Shape:
+def _shapes() -> Iterator[Shape]:
     from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, any_text, error, int32, int64, texts
+    from moldau.loading.shapes import (
+        OPTIONAL,
+        any_text,
+        description,
+        error,
+        int32,
+        int32s,
+        int64,
+        name,
+        share,
+        texts,
+    )  # fmt: skip
 
-    members = (
-        any_text("request_id"),
+    request, group, member = map(any_text, ("request_id", "group_id", "member_id"))
+    received, jitter = int64("received_at_ms"), share("jitter", *JITTER)
+    transaction = (group, name("topic"), int32("partition"), int64("producer_id"))
+    yield Shape("open_transactions", transaction, is_snapshot=True)
+    heartbeat = (
+        request,
+        group,
+        member,
+        int32("request_version"),
+        int32("member_epoch", minimum=-(2**31)),
+        error("response_error"),
+        int32s("status_codes", is_nullable=True),
+        received,
+        jitter,
+    )
+    yield Shape("heartbeats", heartbeat)
+    push = (
+        request,
+        group,
+        member,
+        int32("topology_epoch", minimum=-(2**31)),
+        description("topology_description"),
+        received,
+        jitter,
+        error("coordinator_error", **OPTIONAL),
+        error("authorization_error", **OPTIONAL),
+        error("write_error", **OPTIONAL),
+    )
+    yield Shape("topology_pushes", push)
+    deletion = (
+        request,
         int32("request_version"),
         texts("group_ids", check=_groups_to_delete),
-        int64("received_at_ms"),
+        received,
         error("read_error", **OPTIONAL),
     )
-    return Shape("group_deletions", members)
-
-
-def _classic_joins() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import any_text, int64, share
-
-    members = (
-        any_text("request_id"),
-        any_text("group_id"),
-        any_text("member_id"),
-        int64("received_at_ms"),
-        share("jitter", *JITTER),
-    )
-    return Shape("classic_joins", members)
-
-
-def _coordinator_unloads() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import int32, int64
-
-    return Shape("coordinator_unloads", (int32("offsets_partition_index"), int64("at_ms")))
+    yield Shape("group_deletions", deletion)
+    yield Shape("classic_joins", (request, group, member, received, jitter))
+    yield Shape("coordinator_unloads", (int32("offsets_partition_index"), int64("at_ms")))
 
 
 def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None) -> Explained:
-    from moldau.reading.explain.found_rows import COLUMNS, rows_of
+    from moldau.reading.explain.found_rows import rows_of
     from moldau.reading.explain.groups import explain_subject
     from moldau.reading.explain.groups_words import in_words
     from moldau.reading.explain.requests import explain_request, request_in_words, request_rows
 
     if request := explain_request(warehouse, text, cluster):
-        return Explained(list(request_in_words(request)), COLUMNS, request_rows(request))
+        return Explained(list(request_in_words(request)), request_rows(request))
     found = explain_subject(warehouse, text, cluster)
-    return Explained(list(in_words(found)), COLUMNS, rows_of(found))
+    return Explained(list(in_words(found)), rows_of(found))
 
 
 DOMAIN = Domain(
@@ -188,14 +166,15 @@ DOMAIN = Domain(
             known_in_part="int_groups__groups_known_in_part",
         ),
     ),
-    files={
-        "open_transactions": _open_transactions,
-        "heartbeats": _heartbeats,
-        "topology_pushes": _topology_pushes,
-        "group_deletions": _group_deletions,
-        "classic_joins": _classic_joins,
-        "coordinator_unloads": _coordinator_unloads,
-    },
+    files=files_of(
+        _shapes,
+        "open_transactions",
+        "heartbeats",
+        "topology_pushes",
+        "group_deletions",
+        "classic_joins",
+        "coordinator_unloads",
+    ),
     reasoned="int_groups__decisions_reasoned",
     subjects=Subjects(
         forms=(

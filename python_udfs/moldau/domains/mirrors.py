@@ -82,21 +82,21 @@ def _flows_in_scope(settings: Settings, clusters: Sequence[str]) -> str:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain.mirrors import COLUMNS, explain_translation
+    from moldau.reading.explain.mirrors import explain_translation
     from moldau.reading.explain.mirrors_words import translation_in_words, translation_row
 
     found = explain_translation(warehouse, text, cluster)
     if found is None:
         return None
-    return Explained(list(translation_in_words(found)), COLUMNS, [translation_row(found)])
+    return Explained(list(translation_in_words(found)), [translation_row(found)])
 
 
 def _probe(
     settings: Settings, probes: Sequence[str], clusters: Sequence[str], at_ms: int | None
-) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]]:
-    from moldau.reading.explain.probe import COLUMNS, translate_probes
+) -> Sequence[dict[str, Any]]:
+    from moldau.reading.explain.probe import translate_probes
 
-    return COLUMNS, translate_probes(settings, probes, clusters, at_ms)
+    return translate_probes(settings, probes, clusters, at_ms)
 
 
 # what a flow that is new, or another one by its name, has of what was loaded before it

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Explained, Kind, Recorded, Subjects
+from moldau.domains.domain import Domain, Explained, Kind, Recorded, Subjects, files_of
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -27,11 +28,11 @@ def _producer() -> type[Section]:
     return ProducerSettings
 
 
-def _producer_topics() -> Shape:
+def _shapes() -> Iterator[Shape]:
     from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, any_text, flag, int32, int64, name
+    from moldau.loading.shapes import OPTIONAL, any_text, flag, int32, int64, name, one_of
 
-    members = (
+    topic = (
         any_text("producer_id"),
         name("topic"),
         int64("last_access_at_ms"),
@@ -41,20 +42,14 @@ def _producer_topics() -> Shape:
         int32("partition_count", **OPTIONAL),
         int64("taken_at_ms", **OPTIONAL),
     )
-    return Shape("producer_topics", members, is_snapshot=True)
-
-
-def _producer_events() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import any_text, int64, name, one_of
-
-    members = (
+    yield Shape("producer_topics", topic, is_snapshot=True)
+    event = (
         int64("at_ms"),
         any_text("producer_id"),
         name("topic", missing_with=("event", OF_THE_PRODUCER)),
         one_of("event", EVENTS),
     )
-    return Shape("producer_events", members, rises=("at_ms", "producer_id"))
+    yield Shape("producer_events", event, rises=("at_ms", "producer_id"))
 
 
 def _settings(settings: Settings, run: Run) -> list[dict[str, Any]]:
@@ -74,13 +69,13 @@ def _settings(settings: Settings, run: Run) -> list[dict[str, Any]]:
 def _explain(
     warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
 ) -> Explained | None:
-    from moldau.reading.explain.producers import COLUMNS, explain_metadata
+    from moldau.reading.explain.producers import explain_metadata
     from moldau.reading.explain.producers_words import metadata_in_words
 
     found = explain_metadata(warehouse, text, cluster)
     if found is None:
         return None
-    return Explained(list(metadata_in_words(found)), COLUMNS, [found.row()])
+    return Explained(list(metadata_in_words(found)), [found.row()])
 
 
 DOMAIN = Domain(
@@ -103,7 +98,7 @@ DOMAIN = Domain(
         ),
     ),
     verbs={"replay": "Replay a log of events under every rule set, side by side."},
-    files={"producer_topics": _producer_topics, "producer_events": _producer_events},
+    files=files_of(_shapes, "producer_topics", "producer_events"),
     remarks=dict.fromkeys(("producer_topics", "producer_events"), "int_producers__loads_remarked"),
     sections={"producers": _producer},
     recorded=(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics
+from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics, files_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,45 +20,30 @@ def _remote_log_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
     return remote_log_records(keys, values)
 
 
-def _partition_states() -> Shape:
+def _shapes() -> Iterator[Shape]:
     from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, flag, int32, int64, name
+    from moldau.loading.shapes import OPTIONAL, config_texts, flag, int32, int64, name, ordered
 
+    topic = (name("topic_id"), name("topic"))
+    partition, broker = int32("partition"), int32("broker_id")
     offsets = (
         "log_start_offset", "local_log_start_offset", "last_stable_offset", "high_watermark",
         "log_end_offset",
     )  # fmt: skip
-    members = (
+    state = (
         name("topic_id", **OPTIONAL),
         name("topic"),
-        int32("partition"),
-        int32("broker_id"),
+        partition,
+        broker,
         flag("is_leader"),
         int32("leader_epoch", minimum=-1, **OPTIONAL),
         *(int64(offset, minimum=-1, **OPTIONAL) for offset in offsets),
         int64("taken_at_ms"),
     )
-    return Shape("partition_states", members, is_snapshot=True)
-
-
-def _leader_epochs() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import int32, int64, name, ordered
-
+    yield Shape("partition_states", state, is_snapshot=True)
     epoch = (int32("epoch", "leader_epoch"), int64("start_offset"))
-    members = (
-        name("topic_id"),
-        name("topic"),
-        int32("partition"),
-        ordered("epochs", "leader_epoch", "start_offset", *epoch),
-    )
-    return Shape("leader_epochs", members, is_snapshot=True)
-
-
-def _local_segments() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import OPTIONAL, flag, int32, int64, name, ordered
-
+    epochs = ordered("epochs", "leader_epoch", "start_offset", *epoch)
+    yield Shape("leader_epochs", (*topic, partition, epochs), is_snapshot=True)
     segment = (
         int64("base_offset"),
         int64("size_bytes"),
@@ -65,22 +51,9 @@ def _local_segments() -> Shape:
         flag("is_active"),
         int64("record_count", **OPTIONAL),
     )
-    members = (
-        name("topic_id"),
-        name("topic"),
-        int32("partition"),
-        int32("broker_id"),
-        ordered("segments", "base_offset", "base_offset", *segment),
-    )
-    return Shape("local_segments", members, is_snapshot=True)
-
-
-def _topic_configs() -> Shape:
-    from moldau.loading.shape import Shape
-    from moldau.loading.shapes import config_texts, int64, name
-
-    members = (name("topic_id"), name("topic"), config_texts("configs"), int64("valid_from_ms"))
-    return Shape("topic_configs", members)
+    segments = ordered("segments", "base_offset", "base_offset", *segment)
+    yield Shape("local_segments", (*topic, partition, broker, segments), is_snapshot=True)
+    yield Shape("topic_configs", (*topic, config_texts("configs"), int64("valid_from_ms")))
 
 
 def _explain(
@@ -92,7 +65,7 @@ def _explain(
     found = explain_tier_subject(warehouse, text, cluster, at_ms)
     if found is None:
         return None
-    return Explained(list(tier_in_words(found)), COLUMNS, list(tier_rows(found)))
+    return Explained(list(tier_in_words(found)), list(tier_rows(found)), COLUMNS)
 
 
 DOMAIN = Domain(
@@ -118,12 +91,7 @@ DOMAIN = Domain(
             is_read_again=True,
         ),
     ),
-    files={
-        "partition_states": _partition_states,
-        "leader_epochs": _leader_epochs,
-        "local_segments": _local_segments,
-        "topic_configs": _topic_configs,
-    },
+    files=files_of(_shapes, "partition_states", "leader_epochs", "local_segments", "topic_configs"),
     reasoned="int_tiers__decisions_reasoned",
     subjects=Subjects(
         forms=(

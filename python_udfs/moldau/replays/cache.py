@@ -5,10 +5,14 @@ Topics are whole numbers that sort as their names do. Times are Unix millisecond
 
 from __future__ import annotations
 
+import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from moldau.replays.measures import Measures
 
 Topic: TypeAlias = int
 NEVER = 2**63 - 1
@@ -68,38 +72,12 @@ class Round:
     request: Request | None = None
 
 
-class Watcher(Protocol):
-    """Is told of what happens to the topics of a cache."""
-
-    def known(self, topic: Topic) -> None:
-        """A topic is known from now on, cached or not."""
-
-    def evicted(
-        self, at_ms: int, topic: Topic, was_cached: bool, is_known: bool, idle_ms: int, wasted: int
-    ) -> None:
-        """A topic is forgotten, or, where somebody has data for it, known without metadata.
-
-        `wasted`: refreshes of it that nobody used."""
-
-    def refreshed(self, at_ms: int, age_ms: int, topics: int) -> None:
-        """So many cached topics were refreshed at this age."""
-
-    def served(self, at_ms: int, topic: Topic, since_ms: int) -> None:
-        """A topic that somebody waited for is there."""
-
-    def sized(self, at_ms: int, cached: int) -> None:
-        """Other topics are cached from now on than before, and so many."""
-
-    def closed(self, at_ms: int) -> None:
-        """Nothing is known any more."""
-
-
 @dataclass
 class Cache(ABC):
     """State of one producer under one rule set."""
 
     limits: Limits
-    watcher: Watcher
+    watcher: Measures
     accessed: dict[Topic, int] = field(default_factory=dict)
     """Every topic that is known, with its last access."""
     refreshed: dict[Topic, int] = field(default_factory=dict)
@@ -115,6 +93,10 @@ class Cache(ABC):
     failed_at: int = LONG_AGO
     paced_at: int = LONG_AGO
     """When topics were last asked for that were not urgent."""
+    _idle: list[tuple[int, Topic]] = field(default_factory=list, init=False)
+    """A heap of clocks, each of which may be behind."""
+    _timed: set[Topic] = field(default_factory=set, init=False)
+    """Topics that have a clock."""
 
     def start(self, known: Iterable[Known]) -> None:
         """Begin with these topics."""
@@ -180,6 +162,8 @@ class Cache(ABC):
         """The producer is gone, and what it knew."""
         for part in (self.accessed, self.refreshed, self.waiting, self.held, self.notified):
             part.clear()
+        self._idle.clear()
+        self._timed.clear()
         self.in_flight = None
         self.full_at = LONG_AGO
         self.failed_at = LONG_AGO
@@ -189,3 +173,17 @@ class Cache(ABC):
         """None = not cached."""
         at_ms = self.refreshed.get(topic)
         return None if at_ms is None else now - max(at_ms, self.full_at)
+
+    def _time(self, topic: Topic, at_ms: int) -> None:
+        """A topic that may become idle has a clock."""
+        if topic not in self._timed:
+            self._timed.add(topic)
+            heapq.heappush(self._idle, (at_ms, topic))
+
+    def _timed_until(self, now: int) -> Iterator[Topic]:
+        """Known topics whose clocks have run by then, and stand still from now on."""
+        while self._idle and self._idle[0][0] <= now:
+            _, topic = heapq.heappop(self._idle)
+            self._timed.discard(topic)
+            if topic in self.accessed:
+                yield topic

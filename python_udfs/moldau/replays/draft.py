@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -53,14 +52,12 @@ class DraftCache(Cache):
         self.refreshed: OrderedDict[Topic, int] = OrderedDict()
         self._idle_ms = self.limits.evict_ms + self.rules.evict_strict
         self._half_ms = (self.limits.max_age_ms + 1) // 2
-        self._idle: list[tuple[int, Topic]] = []  # a heap; a clock in it may be behind
-        self._timed: set[Topic] = set()  # that have one in it
         self._unused: dict[Topic, tuple[int, int]] = {}  # last access, refreshes since then
 
     def start(self, known: Iterable[Known]) -> None:
         super().start(known)
         for topic in self.accessed:
-            self._time(topic)
+            self._time_access(topic)
         self._put_in_order()
 
     def want(self, topic: Topic, at_ms: int) -> None:
@@ -71,16 +68,14 @@ class DraftCache(Cache):
 
     def abandon(self, topic: Topic) -> None:
         super().abandon(topic)
-        self._time(topic)
+        self._time_access(topic)
 
     def drain(self, topic: Topic) -> None:
         super().drain(topic)
-        self._time(topic)
+        self._time_access(topic)
 
     def close(self, at_ms: int) -> None:
         super().close(at_ms)
-        self._idle.clear()
-        self._timed.clear()
         self._unused.clear()
 
     def due(self, now: int) -> int:
@@ -120,7 +115,7 @@ class DraftCache(Cache):
             else:
                 are_others |= topic not in self.refreshed
                 self._refresh(topic, at_ms, topic in request.for_demand)
-            self._time(topic)
+            self._time_access(topic)
         if is_behind:
             self._put_in_order()
         if are_others:
@@ -156,14 +151,14 @@ class DraftCache(Cache):
         self.refreshed[topic] = at_ms
         self.refreshed.move_to_end(topic)
         if last is not None:
-            self.watcher.refreshed(at_ms, at_ms - last, 1)
+            self.watcher.refreshed(at_ms - last, 1)
             accessed = self.accessed[topic]
             of, unused = self._unused.get(topic, (accessed, 0))
             self._unused[topic] = (accessed, unused + 1 if of == accessed else 1)
         if for_demand:
             self.accessed[topic] = max(at_ms, self.accessed[topic])
         if (since := self.waiting.pop(topic, None)) is not None:
-            self.watcher.served(at_ms, topic, since)
+            self.watcher.served(at_ms, since)
 
     def _wanted(self) -> set[Topic]:
         """T1: not cached, and there is demand."""
@@ -210,13 +205,9 @@ class DraftCache(Cache):
     def _evict(self, now: int) -> list[Topic]:
         evicted = []
         latest = now - self._idle_ms
-        while self._idle and self._idle[0][0] <= latest:
-            _, topic = heapq.heappop(self._idle)
-            self._timed.discard(topic)
-            if topic not in self.accessed:
-                continue
+        for topic in self._timed_until(latest):
             if self.accessed[topic] > latest:
-                self._time(topic)
+                self._time_access(topic)
                 continue
             is_cached = topic in self.refreshed
             has_demand = topic in self.waiting or topic in self.held
@@ -235,11 +226,9 @@ class DraftCache(Cache):
             self.watcher.sized(now, len(self.refreshed))
         return evicted
 
-    def _time(self, topic: Topic) -> None:
-        """A topic that may become idle has a clock."""
-        if topic not in self._timed and topic in self.accessed:
-            self._timed.add(topic)
-            heapq.heappush(self._idle, (self.accessed[topic], topic))
+    def _time_access(self, topic: Topic) -> None:
+        if topic in self.accessed:
+            self._time(topic, self.accessed[topic])
 
     def _put_in_order(self) -> None:
         in_order = sorted(self.refreshed.items(), key=lambda one: (one[1], one[0]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -37,8 +36,6 @@ class KafkaCache(Cache):
         self._new: set[Topic] = set()  # that no answer has told of
         self._uncached: set[Topic] = set()
         self._added: set[Topic] = set()  # that became known while the request was under way
-        self._idle: list[tuple[int, Topic]] = []  # a heap; a clock in it may be behind
-        self._timed: set[Topic] = set()
         self._full_answers: list[int] = []
         self._asked_again: dict[Topic, int] = {}  # accessed just after the answer at that instant
         self._given: set[Topic] = set()  # that were cached before the first answer
@@ -143,7 +140,7 @@ class KafkaCache(Cache):
                 self.refreshed[topic] = at_ms
                 self._uncached.discard(topic)
                 if (since := self.waiting.pop(topic, None)) is not None:
-                    self.watcher.served(at_ms, topic, since)
+                    self.watcher.served(at_ms, since)
         self._is_uneven = request.topics is not None
         if request.topics is None or self.full_at == LONG_AGO:
             self.full_at = at_ms  # the first answer tells of all that is known
@@ -187,9 +184,9 @@ class KafkaCache(Cache):
     def _tell_ages(self, at_ms: int) -> None:
         if self._is_uneven:
             for refreshed_at_ms in self.refreshed.values():
-                self.watcher.refreshed(at_ms, at_ms - max(refreshed_at_ms, self.full_at), 1)
+                self.watcher.refreshed(at_ms - max(refreshed_at_ms, self.full_at), 1)
         elif self.refreshed:
-            self.watcher.refreshed(at_ms, at_ms - self.full_at, len(self.refreshed))
+            self.watcher.refreshed(at_ms - self.full_at, len(self.refreshed))
 
     def _expires_at(self, topic: Topic, now: int) -> int:
         """When the topic is forgotten, if nobody uses it after now."""
@@ -209,11 +206,7 @@ class KafkaCache(Cache):
         """A new topic is kept whatever its clock says, and one that the answer has nothing of."""
         evicted = []
         kept = []
-        while self._idle and self._idle[0][0] <= now:
-            _, topic = heapq.heappop(self._idle)
-            self._timed.discard(topic)
-            if topic not in self.accessed:
-                continue
+        for topic in self._timed_until(now):
             is_told = topic in self.refreshed or request.topics is None or topic in request.topics
             if topic in self._new or not is_told:
                 kept.append(topic)
@@ -242,8 +235,3 @@ class KafkaCache(Cache):
             wasted = len(answers) - used
         self._given.discard(topic)
         self.watcher.evicted(now, topic, first is not None, False, now - accessed, wasted)
-
-    def _time(self, topic: Topic, expires_at_ms: int) -> None:
-        if topic not in self._timed:
-            self._timed.add(topic)
-            heapq.heappush(self._idle, (expires_at_ms, topic))

@@ -188,6 +188,7 @@ class Measures:
         self._bucket.failed_requests += 1
 
     def known(self, topic: Topic) -> None:
+        """A topic is known from now on, cached or not."""
         self._known_bytes += self.sizes.told[topic]
         self._asked_bytes += self.sizes.asked[topic]
         self._was_known.add(topic)
@@ -195,6 +196,9 @@ class Measures:
     def evicted(
         self, at_ms: int, topic: Topic, was_cached: bool, is_known: bool, idle_ms: int, wasted: int
     ) -> None:
+        """A topic is forgotten, or, where somebody has data for it, known without metadata.
+
+        `wasted`: refreshes of it that nobody used."""
         bucket = self._bucket
         bucket.evictions += 1
         bucket.wasted_refreshes += wasted
@@ -205,7 +209,8 @@ class Measures:
             self._known_bytes -= self.sizes.told[topic]
             self._asked_bytes -= self.sizes.asked[topic]
 
-    def refreshed(self, at_ms: int, age_ms: int, topics: int) -> None:
+    def refreshed(self, age_ms: int, topics: int) -> None:
+        """So many cached topics were refreshed at this age."""
         bucket = self._bucket
         bucket.refreshes += topics
         bucket.refresh_age_ms += age_ms * topics
@@ -214,12 +219,14 @@ class Measures:
         if age_ms > self.max_age_ms:
             bucket.refreshes_over_max_age += topics
 
-    def served(self, at_ms: int, topic: Topic, since_ms: int) -> None:
+    def served(self, at_ms: int, since_ms: int) -> None:
+        """A topic that somebody waited for is there."""
         bucket = self._bucket
         bucket.blocked_ms += at_ms - since_ms
         bucket.blocked_ms_max = max(bucket.blocked_ms_max, at_ms - since_ms)
 
     def sized(self, at_ms: int, cached: int) -> None:
+        """Other topics are cached from now on than before, and so many."""
         self._integrate(at_ms)
         change = cached - self._cached
         if change > 0:
@@ -230,6 +237,7 @@ class Measures:
         self._cached_size = None
 
     def closed(self, at_ms: int) -> None:
+        """Nothing is known any more."""
         self.sized(at_ms, 0)
         self._known_bytes = self._asked_bytes = 0
         self._evicted_at.clear()

@@ -5,7 +5,7 @@ Whichever engine is at hand calls it: DuckDB's reader of batches, or Spark's map
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,7 @@ PRODUCERS = pa.schema(
 """What the replay is of. Topics are all that are known at its begin or have an event; the lists
 about them are of one length and in one order, and so are those about events, in any order."""
 
+_RowsOf = Callable[[Clock, "_Producer"], Iterable[tuple[Any, ...]]]
 _KEY = [("cluster_id", pa.string()), ("producer_id", pa.string()), ("ruleset", pa.string())]
 BUCKETS = pa.schema(
     [*_KEY, ("bucket_start_ms", pa.int64()), *((name, pa.int64()) for name in COLUMNS)]
@@ -77,35 +78,24 @@ class Replay:
 
     def buckets(self, producers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of BUCKETS, of producers as PRODUCERS has them."""
-        for batch in producers:
-            for row in range(batch.num_rows):
-                yield self._buckets_of(_Producer(batch, row))
+        return self._replayed(producers, _buckets, BUCKETS)
 
     def rounds(self, producers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows of ROUNDS: what each round did, where it did anything."""
+        return self._replayed(producers, _rounds, ROUNDS)
+
+    def _replayed(
+        self, producers: Iterable[pa.RecordBatch], rows_of: _RowsOf, schema: pa.Schema
+    ) -> Iterator[pa.RecordBatch]:
         for batch in producers:
-            for row in range(batch.num_rows):
-                yield self._rounds_of(_Producer(batch, row))
-
-    def _buckets_of(self, producer: _Producer) -> pa.RecordBatch:
-        rows: list[tuple[Any, ...]] = []
-        for ruleset in self.rulesets:
-            key = (*producer.key, ruleset)
-            clock = self._clock(producer, ruleset)
-            clock.run(producer.log)
-            rows += ((*key, start, *row_of(found)) for start, found in clock.measures.rows)
-        return _batch(rows, BUCKETS)
-
-    def _rounds_of(self, producer: _Producer) -> pa.RecordBatch:
-        rows: list[tuple[Any, ...]] = []
-        for ruleset in self.rulesets:
-            key = (*producer.key, ruleset)
-            clock = self._clock(producer, ruleset)
-            rounds = Rounds(clock.cache, producer.names)
-            clock.tell = rounds.tell
-            clock.run(producer.log)
-            rows += ((*key, *row) for row in rounds.rows)
-        return _batch(rows, ROUNDS)
+            for index in range(batch.num_rows):
+                producer = _Producer(batch, index)
+                rows = [
+                    (*producer.key, ruleset, *row)
+                    for ruleset in self.rulesets
+                    for row in rows_of(self._clock(producer, ruleset), producer)
+                ]
+                yield _batch(rows, schema)
 
     def _clock(self, producer: _Producer, ruleset: str) -> Clock:
         limits = producer.limits
@@ -114,6 +104,18 @@ class Replay:
         clock = Clock(self.span, cache, measures)
         clock.start(producer.known, producer.failed_at, producer.paced_at)
         return clock
+
+
+def _buckets(clock: Clock, producer: _Producer) -> Iterable[tuple[Any, ...]]:
+    clock.run(producer.log)
+    return ((start, *row_of(found)) for start, found in clock.measures.rows)
+
+
+def _rounds(clock: Clock, producer: _Producer) -> Iterable[tuple[Any, ...]]:
+    rounds = Rounds(clock.cache, producer.names)
+    clock.tell = rounds.tell
+    clock.run(producer.log)
+    return rounds.rows
 
 
 class _Producer:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from moldau.domains import domains
 from moldau.settings.fields import (
+    KAFKAS_NAMES,
     CleanupPolicy,
     Flag,
     FromMinusOne,
@@ -47,51 +46,33 @@ else:
 class ClusterSettings(Section):
     """One cluster; every field has Kafka's default, `None` = the broker property is not given."""
 
+    model_config = KAFKAS_NAMES
+
     authority: Literal["broker", "moldau"] = "broker"
     ruleset: ClusterRuleSets = Field(default_factory=ClusterRuleSets)
     plugin: PluginSettings | None = None
     topics: dict[Name, TopicSettings] = Field(default_factory=dict)
 
-    offsets_retention_minutes: PositiveInt = Field(
-        default=10_080, alias="offsets.retention.minutes"
-    )
-    offsets_retention_check_interval_ms: Positive = Field(
-        default=600_000, alias="offsets.retention.check.interval.ms"
-    )
-    offsets_topic_num_partitions: PositiveInt | None = Field(
-        default=None, alias="offsets.topic.num.partitions"
-    )
+    offsets_retention_minutes: PositiveInt = 10_080
+    offsets_retention_check_interval_ms: Positive = 600_000
+    offsets_topic_num_partitions: PositiveInt | None = None
     topology_description_plugin_class: str | None = Field(
         default=None, alias="group.streams.topology.description.plugin.class"
     )
 
-    remote_log_storage_system_enable: Flag | None = Field(
-        default=None, alias="remote.log.storage.system.enable"
-    )
-    remote_log_manager_task_interval_ms: Positive | None = Field(
-        default=None, alias="remote.log.manager.task.interval.ms"
-    )
-    log_retention_ms: FromMinusOne | None = Field(default=None, alias="log.retention.ms")
-    log_retention_minutes: IntFromMinusOne | None = Field(
-        default=None, alias="log.retention.minutes"
-    )
-    log_retention_hours: IntFromMinusOne | None = Field(default=None, alias="log.retention.hours")
-    log_retention_bytes: FromMinusOne | None = Field(default=None, alias="log.retention.bytes")
-    log_local_retention_ms: FromMinusTwo | None = Field(
-        default=None, alias="log.local.retention.ms"
-    )
-    log_local_retention_bytes: FromMinusTwo | None = Field(
-        default=None, alias="log.local.retention.bytes"
-    )
-    log_remote_copy_lag_ms: FromMinusOne | None = Field(
-        default=None, alias="log.remote.copy.lag.ms"
-    )
-    log_remote_copy_lag_bytes: FromMinusOne | None = Field(
-        default=None, alias="log.remote.copy.lag.bytes"
-    )
-    log_segment_bytes: SegmentBytes | None = Field(default=None, alias="log.segment.bytes")
-    log_cleanup_policy: CleanupPolicy | None = Field(default=None, alias="log.cleanup.policy")
-    log_roll_ms: Positive | None = Field(default=None, alias="log.roll.ms")
+    remote_log_storage_system_enable: Flag | None = None
+    remote_log_manager_task_interval_ms: Positive | None = None
+    log_retention_ms: FromMinusOne | None = None
+    log_retention_minutes: IntFromMinusOne | None = None
+    log_retention_hours: IntFromMinusOne | None = None
+    log_retention_bytes: FromMinusOne | None = None
+    log_local_retention_ms: FromMinusTwo | None = None
+    log_local_retention_bytes: FromMinusTwo | None = None
+    log_remote_copy_lag_ms: FromMinusOne | None = None
+    log_remote_copy_lag_bytes: FromMinusOne | None = None
+    log_segment_bytes: SegmentBytes | None = None
+    log_cleanup_policy: CleanupPolicy | None = None
+    log_roll_ms: Positive | None = None
 
     @property
     def has_plugin(self) -> bool:
@@ -137,5 +118,4 @@ class ClusterSettings(Section):
 
     def digest(self) -> str:
         """16 hex digits that change if and only if `effective()` does."""
-        text = json.dumps(self.effective(), sort_keys=True, ensure_ascii=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return self.kept()["settings_hash"]

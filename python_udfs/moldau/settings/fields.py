@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+KAFKAS_NAMES = ConfigDict(alias_generator=lambda name: name.replace("_", "."))
 
 
 class Section(BaseModel):
@@ -38,9 +39,13 @@ class Section(BaseModel):
         """Whether it says something that DuckDB would read in another way."""
         return False
 
+    def effective(self) -> dict[str, Any]:
+        """What holds, by Kafka's names."""
+        return self.model_dump(by_alias=True, exclude_none=True)
+
     def kept(self) -> dict[str, str]:
         """Columns of a stored row: the settings as JSON, and 16 hex digits that change with it."""
-        settings = json.dumps(self.model_dump(by_alias=True, exclude_none=True), sort_keys=True)
+        settings = json.dumps(self.effective(), sort_keys=True, default=str)
         digest = hashlib.sha256(settings.encode()).hexdigest()[:16]
         return {"settings_hash": digest, "settings": settings}
 

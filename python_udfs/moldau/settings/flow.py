@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from moldau.settings.fields import Flag, Name, NotNegative, Section
+from moldau.settings.fields import KAFKAS_NAMES, Flag, Name, NotNegative, Section
 from moldau.settings.mirror_maker import NAMES, flow_properties, properties_of_all
 from moldau.settings.rule_sets import RuleSet, default_rule_set
 
@@ -77,40 +77,32 @@ Patterns = Annotated[str, AfterValidator(_compiles)]
 class FlowSettings(Section):
     """One direction of mirroring; the filters are MirrorMaker 2's, with its defaults."""
 
+    model_config = KAFKAS_NAMES
+
     source: Name
     target: Name
     ruleset: Annotated[str, RuleSet("mirrors")] = Field(
         default_factory=lambda: default_rule_set("mirrors")
     )
     topics: Patterns = ".*"
-    topics_exclude: Patterns = Field(
-        default=r".*[\-\.]internal, .*\.replica, __.*", alias="topics.exclude"
-    )
+    topics_exclude: Patterns = r".*[\-\.]internal, .*\.replica, __.*"
     groups: Patterns = ".*"
-    groups_exclude: Patterns = Field(
-        default="console-consumer-.*, connect-.*, __.*", alias="groups.exclude"
-    )
-    clamp_first: Flag = False
+    groups_exclude: Patterns = "console-consumer-.*, connect-.*, __.*"
+    clamp_first: Flag = Field(default=False, alias="clamp_first")
     anchored: Flag = False
-    exactly_once_source_support: Literal["disabled", "preparing", "enabled"] = Field(
-        default="disabled", alias="exactly.once.source.support"
-    )
+    exactly_once_source_support: Literal["disabled", "preparing", "enabled"] = "disabled"
     offset_syncs_topic_location: Literal["source", "target"] = Field(
         default="source", alias="offset-syncs.topic.location"
     )
-    offset_lag_max: NotNegative | None = Field(default=None, alias="offset.lag.max")
+    offset_lag_max: NotNegative | None = None
     emit_offset_syncs_enabled: Annotated[Flag, AfterValidator(_writes_syncs)] | None = Field(
         default=None, alias="emit.offset-syncs.enabled"
     )
-    emit_checkpoints_enabled: Flag | None = Field(default=None, alias="emit.checkpoints.enabled")
-    sync_group_offsets_enabled: Flag | None = Field(
-        default=None, alias="sync.group.offsets.enabled"
-    )
-    topics_renamed: Flag | None = Field(default=None, alias="topics.renamed")
-    replication_policy_class: str | None = Field(default=None, alias="replication.policy.class")
-    replication_policy_separator: Annotated[str, AfterValidator(_separates)] = Field(
-        default=".", alias="replication.policy.separator"
-    )
+    emit_checkpoints_enabled: Flag | None = None
+    sync_group_offsets_enabled: Flag | None = None
+    topics_renamed: Flag | None = None
+    replication_policy_class: str | None = None
+    replication_policy_separator: Annotated[str, AfterValidator(_separates)] = "."
     internal_topic_separator_enabled: Flag = Field(
         default=True, alias="replication.policy.internal.topic.separator.enabled"
     )

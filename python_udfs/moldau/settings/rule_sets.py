@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from moldau.errors import MoldauError
 from moldau.project import SEEDS
+from moldau.settings.problems import suggestion
 
 
 @cache
@@ -35,13 +36,8 @@ def default_rule_set(domain: str) -> str:
 
 def require_rule_set(domain: str, name: str) -> None:
     """MoldauError, naming those that there are, if `domain` has no rule set of this name."""
-    from moldau.settings.problems import suggestion
-
-    names = rule_sets(domain)
-    if name not in names:
-        raise MoldauError(
-            f"{name!r} is not a rule set of {domain}: {', '.join(names)}{suggestion(name, names)}"
-        )
+    if name not in rule_sets(domain):
+        raise MoldauError(f"{name!r} is not a rule set of {domain}: {_known(domain, name)}")
 
 
 def RuleSet(domain: str) -> Any:
@@ -49,15 +45,13 @@ def RuleSet(domain: str) -> Any:
 
     def check(name: str) -> str:
         if name not in rule_sets(domain):
-            raise PydanticCustomError(
-                "rule_set", "{allowed}", {"allowed": _one_of(rule_sets(domain), name)}
-            )
+            known = _known(domain, name)
+            raise PydanticCustomError("rule_set", "one of {known}", {"known": known})
         return name
 
     return AfterValidator(check)
 
 
-def _one_of(names: tuple[str, ...], given: str) -> str:
-    from moldau.settings.problems import suggestion
-
-    return "one of " + ", ".join(names) + suggestion(given, names)
+def _known(domain: str, given: str) -> str:
+    names = rule_sets(domain)
+    return ", ".join(names) + suggestion(given, names)

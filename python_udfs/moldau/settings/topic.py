@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from moldau.settings.fields import (
+    KAFKAS_NAMES,
     CleanupPolicy,
     Flag,
     FromMinusOne,
@@ -21,21 +22,21 @@ class TopicSettings(Section):
     """What moldau.yml says about one topic; null = not said, so a loaded config or the broker's
     default holds. Times in ms, sizes in bytes; -1 = no limit, -2 = as the whole topic."""
 
-    remote_storage_enable: Flag | None = Field(default=None, alias="remote.storage.enable")
-    retention_ms: FromMinusOne | None = Field(default=None, alias="retention.ms")
-    retention_bytes: FromMinusOne | None = Field(default=None, alias="retention.bytes")
-    local_retention_ms: FromMinusTwo | None = Field(default=None, alias="local.retention.ms")
-    local_retention_bytes: FromMinusTwo | None = Field(default=None, alias="local.retention.bytes")
-    remote_copy_lag_ms: FromMinusOne | None = Field(default=None, alias="remote.copy.lag.ms")
-    remote_copy_lag_bytes: FromMinusOne | None = Field(default=None, alias="remote.copy.lag.bytes")
-    remote_log_copy_disable: Flag | None = Field(default=None, alias="remote.log.copy.disable")
-    remote_log_delete_on_disable: Flag | None = Field(
-        default=None, alias="remote.log.delete.on.disable"
-    )
-    cleanup_policy: CleanupPolicy | None = Field(default=None, alias="cleanup.policy")
-    delete_retention_ms: NotNegative | None = Field(default=None, alias="delete.retention.ms")
-    segment_bytes: SegmentBytes | None = Field(default=None, alias="segment.bytes")
-    segment_ms: Positive | None = Field(default=None, alias="segment.ms")
+    model_config = KAFKAS_NAMES
+
+    remote_storage_enable: Flag | None = None
+    retention_ms: FromMinusOne | None = None
+    retention_bytes: FromMinusOne | None = None
+    local_retention_ms: FromMinusTwo | None = None
+    local_retention_bytes: FromMinusTwo | None = None
+    remote_copy_lag_ms: FromMinusOne | None = None
+    remote_copy_lag_bytes: FromMinusOne | None = None
+    remote_log_copy_disable: Flag | None = None
+    remote_log_delete_on_disable: Flag | None = None
+    cleanup_policy: CleanupPolicy | None = None
+    delete_retention_ms: NotNegative | None = None
+    segment_bytes: SegmentBytes | None = None
+    segment_ms: Positive | None = None
 
     @model_validator(mode="after")
     def _local_fits_into_total(self) -> TopicSettings:

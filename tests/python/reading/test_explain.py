@@ -211,6 +211,6 @@ def test_json_has_the_same_facts(filled: Path) -> None:
 
 
 def test_every_reason_has_a_sentence() -> None:
-    from moldau.reading.explain.groups import reason_texts
+    from moldau.reading.explain.phrases import reason_texts
 
     assert all(text.endswith(".") and "{" not in text for text in reason_texts().values())

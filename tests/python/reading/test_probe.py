@@ -14,7 +14,7 @@ from conftest import Write
 
 from moldau.cli import moldau
 from moldau.errors import MoldauError
-from moldau.reading.explain.probe import COLUMNS, REASONED, parse_probe, translate_probes
+from moldau.reading.explain.probe import REASONED, parse_probe, translate_probes
 from moldau.reading.tables.views import tables_under
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import tables
@@ -74,8 +74,7 @@ Answer = dict[str, Any]
 @pytest.fixture
 def ask(settings: Settings) -> Callable[..., list[Answer]]:
     def answers(*probes: str, clusters: Sequence[str] = ()) -> list[Answer]:
-        rows = translate_probes(settings, probes, clusters, NOON)
-        return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        return translate_probes(settings, probes, clusters, NOON)
 
     return answers
 

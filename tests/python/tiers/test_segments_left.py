@@ -23,7 +23,7 @@ from small_partitions import NOW_MS, OPEN, copied, partition
 from spark_support import fold, parquet_of, rows, with_clusters
 from tier_support import Tiered, fold_tiers, tiered, topic_configs
 
-from moldau.reading.explain.tiers import COLUMNS, explain_tier_subject, tier_rows
+from moldau.reading.explain.tiers import explain_tier_subject, tier_rows
 from moldau.reading.explain.tiers_words import tier_in_words
 from moldau.reading.health.doctor import examine
 from moldau.runs.decide import decide
@@ -347,6 +347,6 @@ def test_rows_for_programs_have_the_segments_of_the_topic_that_is_no_more(
 ) -> None:
     explained = explain_tier_subject(session.warehouse, "tier t-0", "left made anew", NOW_MS)
     assert explained is not None
-    told = [dict(zip(COLUMNS, row, strict=True)) for row in tier_rows(explained)]
+    told = list(tier_rows(explained))
     findings = [(row["topic_id"], row["finding"]) for row in told if "delete" in row["subject"]]
     assert findings == [(NEW.topic_id, None), (OLD.topic_id, "ORPHANED")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from moldau.instants import format_instant
+from moldau.reading.explain.phrases import count
 from moldau.reading.tables.query import Tables
 
 GROUPS = "state.groups"
@@ -31,5 +32,4 @@ def _is(row: Row) -> str:
         return f"it was {kind} that was deleted{when} by {row['deleted_by']}"
     if not row["is_readable"]:
         return f"it is {kind} whose records cannot be read"
-    members = row["member_count"]
-    return f"it is {kind}, {row['group_state']} with {members} member{'s' * (members != 1)}"
+    return f"it is {kind}, {row['group_state']} with {count(row['member_count'], 'member')}"

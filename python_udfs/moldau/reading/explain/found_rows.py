@@ -4,41 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from moldau.reading.explain.groups import TABLE_OF, Explanation, reason_texts
+from moldau.reading.explain.groups import TABLE_OF, Explanation
 from moldau.reading.explain.groups_words import blocked_by, next_change_at_ms
-
-COLUMNS = (
-    "cluster_id",
-    "subject",
-    "decision",
-    "reason_code",
-    "reason_text",
-    "blocked_by",
-    "next_change_at_ms",
-    "decided_at_ms",
-    "ruleset",
-    "run_id",
-)
+from moldau.reading.explain.phrases import reason_text
 
 
-def rows_of(explanation: Explanation) -> list[tuple[Any, ...]]:
-    """COLUMNS of each decision that was asked about."""
+def rows_of(explanation: Explanation) -> list[dict[str, Any]]:
+    """Of each decision that was asked about; an answer to a request has the same columns."""
     rows = []
     for decided in explanation.decided:
         row = decided.decision or {}
-        table = TABLE_OF[decided.kind].split(".")[1]
+        code = row.get("reason_code")
         rows.append(
-            (
-                explanation.group["cluster_id"],
-                decided.subject,
-                row.get("decision"),
-                row.get("reason_code"),
-                reason_texts().get((table, row.get("reason_code", ""))),
-                blocked_by(explanation, decided),
-                next_change_at_ms(decided),
-                row.get("decided_at_ms"),
-                row.get("ruleset"),
-                row.get("run_id"),
-            )
+            {
+                "cluster_id": explanation.group["cluster_id"],
+                "subject": decided.subject,
+                "decision": row.get("decision"),
+                "reason_code": code,
+                "reason_text": reason_text(TABLE_OF[decided.kind], code or "") or None,
+                "blocked_by": blocked_by(explanation, decided),
+                "next_change_at_ms": next_change_at_ms(decided),
+                "decided_at_ms": row.get("decided_at_ms"),
+                "ruleset": row.get("ruleset"),
+                "run_id": row.get("run_id"),
+            }
         )
     return rows

@@ -5,13 +5,10 @@ Nothing is decided here: only stored values are shown.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from moldau.project import SEEDS
 from moldau.reading.explain.subjects import Subject, find_subject
 from moldau.reading.tables.query import Tables
 
@@ -83,16 +80,6 @@ def explain_subject(warehouse: Path, text: str, cluster: str | None = None) -> E
     return Explanation(group, decided, transactions, offsets)
 
 
-@cache
-def reason_texts() -> dict[tuple[str, str], str]:
-    """The sentence for each (decision_table, reason_code)."""
-    with (SEEDS / "reason_codes.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            (row["decision_table"], row["reason_code"]): row["reason_text"]
-            for row in csv.DictReader(file)
-        }
-
-
 def _offsets(
     tables: Tables, subject: Subject, key: list[Any], decisions: list[Row], in_force: dict[str, Row]
 ) -> list[Decided]:
@@ -132,16 +119,15 @@ def _decided(
     with_history: bool = True,
 ) -> Decided:
     if kind != "offset":
-        decision = next(iter(tables.rows(TABLE_OF[kind], _KEY, key)), None)
+        decision = tables.first(TABLE_OF[kind], _KEY, key)
     last_change = None
     if decision and with_history:
-        changes = tables.rows(
+        last_change = tables.first(
             "history.decision_changes",
             "where domain = 'groups' and cluster_id = ? and subject = ? "
             "order by run_id desc limit 1",
             [key[0], subject],
         )
-        last_change = next(iter(changes), None)
     settings = in_force.get(decision["settings_hash"]) if decision else None
     return Decided(kind, subject, decision, settings, last_change, offset)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from moldau.escapes import visible
 from moldau.instants import format_instant
-from moldau.reading.explain.groups import TABLE_OF, Decided, Explanation, Row, reason_texts
+from moldau.reading.explain.groups import TABLE_OF, Decided, Explanation, Row
+from moldau.reading.explain.phrases import count, decided_in, reason_text, topology_epoch
 
 _NAMES = {"cleanup": "Clean-up cycle", "sweep": "Sweep", "offset": "Offset"}
 _COMMANDS = {"cleanup": "cycle", "sweep": "sweep", "offset": "sweep"}
@@ -43,7 +44,7 @@ def group_words(group: Row) -> Iterator[str]:
     yield (
         f"{group['group_type'].capitalize()} group {name}: {group['group_state']}"
         + (f" since {format_instant(since)}" if since is not None else "")
-        + f", {_count(group['member_count'], 'member')}"
+        + f", {count(group['member_count'], 'member')}"
     )
     if group["is_deleted"]:
         yield f"  deleted by {group['deleted_by'] or 'unknown'}{_at(group['deleted_at_ms'])}"
@@ -64,17 +65,12 @@ def decision_words(explanation: Explanation, decided: Decided) -> Iterator[str]:
     if row is None:
         yield f"{title}: {_undecided(explanation.group, decided)}"
         return
-    table = TABLE_OF[decided.kind].split(".")[1]
-    text = reason_texts().get((table, row["reason_code"]), "")
     yield f"{title}: {row['decision'].replace('_', ' ')} ({row['reason_code']})"
-    yield f"  why: {text}"
+    yield f"  why: {reason_text(TABLE_OF[decided.kind], row['reason_code'])}"
     yield from (f"  {line}" for line in _observed(decided))
     yield from (f"  blocked by {line}" for line in blocked_by(explanation, decided))
     yield f"  next: {next_change(decided)}"
-    yield (
-        f"  decided for {format_instant(row['decided_at_ms'])} under {row['ruleset']} "
-        f"in run {row['run_id']}"
-    )
+    yield f"  {decided_in(row)}"
     if change := decided.last_change:
         yield f"  last change: {_change(change)}"
     if str(explanation.group.get("changed_in_run_id") or "") > row["run_id"]:
@@ -101,11 +97,11 @@ def blocked_by(explanation: Explanation, decided: Decided) -> list[str]:
         case "OPEN_TRANSACTION":
             return _producers(explanation.open_transactions)
         case "NOT_EMPTY":
-            return [f"{_count(group['member_count'], 'member')} ({group['group_state']})"]
+            return [f"{count(group['member_count'], 'member')} ({group['group_state']})"]
         case "OFFSETS_NOT_EXPIRED" | "OFFSETS_PRESENT" | "OFFSETS_LEFT" | "NO_EXPIRATION_CONDITION":
             return [] if decided.offset else _kept_offsets(explanation.offset_decisions)
         case "DESCRIPTION_STILL_STORED":
-            epoch = _epoch(group["stored_description_topology_epoch"])
+            epoch = topology_epoch(group["stored_description_topology_epoch"])
             return [f"the stored topology description (epoch {epoch})"]
         case _:
             return []
@@ -142,9 +138,9 @@ def _observed(decided: Decided) -> Iterator[str]:
         else None
     )
     if decided.kind == "cleanup":
-        yield f"seen: stored description epoch {_epoch(row['observed_epoch'])}"
+        yield f"seen: stored description epoch {topology_epoch(row['observed_epoch'])}"
     elif decided.kind == "sweep":
-        yield f"seen: {_count(row['offsets_left'], 'offset')} left after the sweep"
+        yield f"seen: {count(row['offsets_left'], 'offset')} left after the sweep"
     elif offset:
         yield f"seen: offset {offset['committed_offset']} committed{_at(offset['commit_at_ms'])}"
         clock = {
@@ -215,22 +211,14 @@ def _streams_epochs(group: Row) -> str:
     if group["group_type"] != "streams":
         return ""
     return (
-        f", topology epoch {_epoch(group['topology_epoch'])}, stored description epoch "
-        f"{_epoch(group['stored_description_topology_epoch'])}, failed description epoch "
-        f"{_epoch(group['failed_description_topology_epoch'])}"
+        f", topology epoch {topology_epoch(group['topology_epoch'])}, stored description epoch "
+        f"{topology_epoch(group['stored_description_topology_epoch'])}, failed description epoch "
+        f"{topology_epoch(group['failed_description_topology_epoch'])}"
     )
-
-
-def _epoch(epoch: int) -> str:
-    return {-1: "none", -2: "uncertain"}.get(epoch, str(epoch))
 
 
 def _at(milliseconds: int | None) -> str:
     return "" if milliseconds is None else f" at {format_instant(milliseconds)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _listed(names: list[str]) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import reason_text
+from moldau.reading.explain.subjects import nothing_decided
 from moldau.reading.tables.query import Tables
 from moldau.settings.rule_sets import switches_of
 
@@ -34,14 +35,6 @@ _READ = (
     "state.source_topics",
     "history.decision_changes",
 )
-COLUMNS = (
-    "cluster_id", "subject", "flow", "decision", "reason_code", "reason_text", "upstream_offset",
-    "translated_offset", "lower_bound", "upper_bound", "reread_max", "target_topic_name",
-    "sync_log_offset", "sync_upstream_offset", "sync_downstream_offset",
-    "observed_upstream_offset", "observed_downstream_offset", "observed_emitted_by",
-    "next_change", "decided_at_ms", "ruleset", "run_id",
-    "offer_reason_code", "offer_offset", "surplus_offsets",
-)  # fmt: skip
 _ASKED = re.compile(r"translation .+-\d+(?: of .+)?", re.ASCII | re.DOTALL)
 _SHORT = "'translation ' || group_id || ' ' || topic_name || '-' || partition_index"
 # the subject of marts.decisions: see macros/translation_subject.sql
@@ -75,23 +68,12 @@ class TranslationExplanation:
     last_change: Row | None
 
     @property
-    def switches(self) -> dict[str, str]:
-        """Of the rule set that decided, as seeds/rule_sets.csv has them."""
-        return _switches(self.decision)
-
-    def as_counted(self, column: str) -> str:
-        """The column that counts incarnations, or what comes of them, as the rule set does."""
-        return _as_counted(self.decision, column)
-
-    @property
     def subject(self) -> str:
-        row = self.decision
-        place = f"{row['topic_name']}-{row['partition_index']}"
-        return f"translation {row['group_id']} {place} of {row['flow']}"
+        return _subject(self.decision)
 
     @property
     def reason_text(self) -> str:
-        return reason_texts().get(("offset_translations", self.decision["reason_code"]), "")
+        return reason_text(TRANSLATIONS, self.decision["reason_code"])
 
     @property
     def refusal(self) -> Row | None:
@@ -101,13 +83,20 @@ class TranslationExplanation:
         return offer if is_refused else None
 
 
-def _switches(decision: Row) -> dict[str, str]:
+def switches(decision: Row) -> dict[str, str]:
+    """Of the rule set that decided, as seeds/rule_sets.csv has them."""
     return switches_of("mirrors")[decision["ruleset"]]
 
 
-def _as_counted(decision: Row, column: str) -> str:
-    resets = _switches(decision)["resets_at_rewind"] == "true"
+def as_counted(decision: Row, column: str) -> str:
+    """The column that counts incarnations, or what comes of them, as the rule set does."""
+    resets = switches(decision)["resets_at_rewind"] == "true"
     return f"parity_{column}" if resets else column
+
+
+def _subject(decision: Row) -> str:
+    place = f"{decision['topic_name']}-{decision['partition_index']}"
+    return f"translation {decision['group_id']} {place} of {decision['flow']}"
 
 
 def explain_translation(
@@ -125,7 +114,7 @@ def explain_translation(
     if not found:
         found = tables.rows(TRANSLATIONS, f"where {_SHORT} = ? order by flow", [text])
     if not found:
-        raise MoldauError(_nothing(tables, text))
+        raise _nothing(tables, text)
     flows = {
         row["flow"]: row for row in tables.rows("state.flows", "order by valid_from_ms, run_id", [])
     }
@@ -152,35 +141,24 @@ def _one_flow(found: list[Row], flows: dict[str, Row], text: str, cluster: str |
     return chosen[0]
 
 
-def _nothing(tables: Tables, text: str) -> str:
-    words = text.split(" ")
+def _nothing(tables: Tables, text: str) -> MoldauError:
     close = tables.rows(
         TRANSLATIONS, "where group_id = ? order by flow, topic_name, partition_index limit 3",
-        [words[1]],
+        [text.split(" ")[1]],
     )  # fmt: skip
-    told = ", ".join(
-        f"`translation {row['group_id']} {row['topic_name']}-{row['partition_index']} "
-        f"of {row['flow']}`"
-        for row in close
+    return nothing_decided(
+        text,
+        map(_subject, close),
+        "load the records of the flow's source and of its offset-syncs topic, then `moldau "
+        "translate` decides",
     )
-    hint = (
-        f"did you mean {told}?"
-        if told
-        else (
-            "load the records of the flow's source and of its offset-syncs topic, then `moldau "
-            "translate` decides"
-        )
-    )
-    return f"nothing is decided about {text[:200]!r}: {hint}"
 
 
 def _gathered(tables: Tables, decision: Row, flows: dict[str, Row]) -> TranslationExplanation:
     place = "where flow = ? and topic_name = ? and partition_index = ?"
     key = [decision["flow"], decision["topic_name"], decision["partition_index"]]
 
-    def first(table: str, condition: str, values: list[Any]) -> Row | None:
-        return next(iter(tables.rows(table, condition, values)), None)
-
+    first = tables.first
     sync = next_sync = None
     proof = [decision["syncs_incarnation"], decision["sync_log_offset"]]
     if decision["sync_log_offset"] is not None:
@@ -188,10 +166,10 @@ def _gathered(tables: Tables, decision: Row, flows: dict[str, Row]) -> Translati
         sync = first(SYNCS, f"{of_topic} and sync_log_offset = ?", key + proof)
         next_sync = first(SYNCS, f"{of_topic} and previous_sync_log_offset = ?", key + proof)
     flow = flows.get(decision["flow"], {})
-    incarnation = _as_counted(decision, "incarnation")
+    incarnation = as_counted(decision, "incarnation")
     of_log = f"{place} and {incarnation} = ?"
     last_log = [*key, decision[incarnation]]
-    usable = "and is_admitted" if _switches(decision)["waits_for_replays"] == "true" else ""
+    usable = "and is_admitted" if switches(decision)["waits_for_replays"] == "true" else ""
     by_offset = "order by upstream_offset, sync_log_offset limit 1"
     return TranslationExplanation(
         decision=decision,
@@ -239,10 +217,6 @@ def _gathered(tables: Tables, decision: Row, flows: dict[str, Row]) -> Translati
             "history.decision_changes",
             "where domain = 'mirrors' and cluster_id = ? and subject = ? "
             "order by run_id desc limit 1",
-            [
-                decision["cluster_id"],
-                f"translation {decision['group_id']} {decision['topic_name']}-"
-                f"{decision['partition_index']} of {decision['flow']}",
-            ],
+            [decision["cluster_id"], _subject(decision)],
         ),
     )

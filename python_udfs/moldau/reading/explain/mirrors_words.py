@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from moldau.escapes import visible
 from moldau.instants import format_instant
-from moldau.reading.explain.groups import Row, reason_texts
-from moldau.reading.explain.mirrors import TranslationExplanation
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.mirrors import OFFERS, TranslationExplanation, as_counted, switches
+from moldau.reading.explain.phrases import decided_in, reason_text
 
 
 def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
@@ -26,23 +26,28 @@ def translation_in_words(found: TranslationExplanation) -> Iterator[str]:
     if found.surplus:
         yield f"  surplus: {surplus_in_words(found.surplus, _stands_still(found))}"
     yield f"  next: {next_change(found)}"
-    at = format_instant(row["decided_at_ms"])
-    yield f"  decided for {at} under {row['ruleset']} in run {row['run_id']}{_before(found)}"
+    yield f"  {decided_in(row)}{_before(found)}"
 
 
-def translation_row(found: TranslationExplanation) -> tuple[Any, ...]:
-    """One row of COLUMNS."""
-    row, sync = found.decision, found.sync or {}
-    return (
-        row["cluster_id"], found.subject, row["flow"], row["decision"], row["reason_code"],
-        found.reason_text, row["upstream_offset"], row["translated_offset"], row["lower_bound"],
-        row["upper_bound"], row["reread_max"], row["target_topic_name"], row["sync_log_offset"],
-        sync.get("upstream_offset"), sync.get("downstream_offset"),
-        row["observed_upstream_offset"], row["observed_downstream_offset"],
-        row["observed_emitted_by"], next_change(found), row["decided_at_ms"], row["ruleset"],
-        row["run_id"], (found.offer or {}).get("reason_code"),
-        (found.offer or {}).get("to_offset"), (found.surplus or {}).get("surplus_offsets"),
-    )  # fmt: skip
+def translation_row(found: TranslationExplanation) -> Row:
+    row, sync, offer = found.decision, found.sync or {}, found.offer or {}
+    return {
+        "cluster_id": row["cluster_id"], "subject": found.subject,
+        **_of(row, "flow", "decision", "reason_code"), "reason_text": found.reason_text,
+        **_of(row, "upstream_offset", "translated_offset", "lower_bound", "upper_bound"),
+        **_of(row, "reread_max", "target_topic_name", "sync_log_offset"),
+        "sync_upstream_offset": sync.get("upstream_offset"),
+        "sync_downstream_offset": sync.get("downstream_offset"),
+        **_of(row, "observed_upstream_offset", "observed_downstream_offset"),
+        **_of(row, "observed_emitted_by"), "next_change": next_change(found),
+        **_of(row, "decided_at_ms", "ruleset", "run_id"),
+        "offer_reason_code": offer.get("reason_code"), "offer_offset": offer.get("to_offset"),
+        "surplus_offsets": (found.surplus or {}).get("surplus_offsets"),
+    }  # fmt: skip
+
+
+def _of(row: Row, *columns: str) -> Row:
+    return {column: row[column] for column in columns}
 
 
 def _source(found: TranslationExplanation) -> str:
@@ -142,7 +147,7 @@ def _refusal(found: TranslationExplanation, offer: Row) -> str:
         known = f" {_there(found)} ends at {end}."
     return (
         f"none: {offer['to_offset']} of {_there(found)} is refused ({code}): "
-        f"{reason_texts().get(('target_offset_writes', code), '')}{known}"
+        f"{reason_text(OFFERS, code)}{known}"
     )
 
 
@@ -225,7 +230,7 @@ def next_change(found: TranslationExplanation) -> str:
 
 def _commit_on_the_new_topic(found: TranslationExplanation) -> str:
     """By the time of the commit, or else by its topic id."""
-    column = found.as_counted("commits_valid_from_ms")
+    column = as_counted(found.decision, "commits_valid_from_ms")
     since = found.partition[column] if found.partition else None
     if since is None or (found.decision["commit_at_ms"] or 0) >= since:
         return f"a commit of the group on {_here(found)} as it was created anew"
@@ -238,7 +243,7 @@ def _greater(found: TranslationExplanation, than: int) -> str:
     first = 0 if found.sync is None else found.sync["upstream_offset"] + 1
     between = f"a sync of a record from {first} to {committed}" if first <= committed else ""
     after = found.next_sync["upstream_offset"] if found.next_sync else None
-    if found.switches["syncs_used"] != "all":
+    if switches(found.decision)["syncs_used"] != "all":
         further = f"a commit behind the next sync that {found.decision['ruleset']} keeps"
     elif after is None or after <= committed:
         further = "a later sync and a commit behind its record"
@@ -249,7 +254,7 @@ def _greater(found: TranslationExplanation, than: int) -> str:
 
 def _before_first_sync(found: TranslationExplanation) -> str:
     row, first = found.decision, found.first_sync
-    if found.switches["syncs_used"] != "all":
+    if switches(found.decision)["syncs_used"] != "all":
         return f"a commit behind the oldest sync that {row['ruleset']} still keeps"
     commit = "a commit behind the first record with a sync"
     if first:
@@ -258,7 +263,7 @@ def _before_first_sync(found: TranslationExplanation) -> str:
     replay = _replay(found.partition)
     if replay and replayed and replayed["upstream_offset"] <= row["upstream_offset"]:
         commit = f"{replay}; or {commit}"
-    is_first_log = not row[found.as_counted("incarnation")] or (
+    is_first_log = not row[as_counted(found.decision, "incarnation")] or (
         first and first["downstream_offset"] == 0
     )
     if found.flow.get("clamp_first"):

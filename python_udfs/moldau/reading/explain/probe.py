@@ -13,9 +13,9 @@ from typing import Any
 
 from moldau.errors import MoldauError
 from moldau.literals import rows_sql
-from moldau.reading.explain.groups import reason_texts
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import SCHEMA, View, in_place_of
+from moldau.reading.tables.views import View
 from moldau.settings import Settings
 from moldau.warehouse.contracts import run_views
 
@@ -25,7 +25,7 @@ COLUMNS = (
     "sync_log_offset", "sync_upstream_offset", "sync_downstream_offset", "sync_recorded_at_ms",
     "reason_code", "reason_text", "ruleset",
 )  # fmt: skip
-REASONED = f"{SCHEMA}.int_mirrors__offset_translations_reasoned"
+REASONED = "intermediate.int_mirrors__offset_translations_reasoned"
 _SYNCS = "state.offset_syncs"
 _LAST_OFFSET = 2**63 - 1
 _COMMIT = {
@@ -63,7 +63,7 @@ def parse_probe(text: str) -> Probe:
 
 def translate_probes(
     settings: Settings, texts: Sequence[str], clusters: Sequence[str], at_ms: int | None
-) -> list[tuple[Any, ...]]:
+) -> list[dict[str, Any]]:
     """COLUMNS of each probe in each flow that mirrors its topic, under moldau.yml as it is now.
 
     `clusters`: only flows that begin or end there; () = all. MoldauError if a probe is none, or no
@@ -81,11 +81,11 @@ def translate_probes(
         )
     rows = tables.ask(_SQL)
     for row in rows:
-        row["reason_text"] = reason_texts().get(("offset_translations", row["reason_code"]))
+        row["reason_text"] = reason_text("offset_translations", row["reason_code"]) or None
     for probe in probes:
         if not any(row["topic_name"] == probe.topic_name for row in rows):
             raise MoldauError(_mirrored_by_none(probe, [flow["flow"] for flow in flows]))
-    return [tuple(row[column] for column in COLUMNS) for row in rows]
+    return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
 _SQL = f"""
@@ -140,20 +140,20 @@ def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> li
         for cluster in sorted({flow["source_cluster_id"] for flow in flows})
         for probe in probes
     ]
-    found = f"{SCHEMA}.int_mirrors__commits_found"
+    found = "intermediate.int_mirrors__commits_found"
     return [
-        in_place_of("flows", to_duckdb(rows_sql(run_views()["flows"], flows))),
-        in_place_of("stg_state__group_offsets", to_duckdb(rows_sql(_COMMIT, commits))),
-        in_place_of(
-            "int_mirrors__commits_due",
+        View("run.flows", to_duckdb(rows_sql(run_views()["flows"], flows))),
+        View("staging.stg_state__group_offsets", to_duckdb(rows_sql(_COMMIT, commits))),
+        View(
+            "intermediate.int_mirrors__commits_due",
             f"select * replace (false as is_group_filtered), false as is_gone from {found} "
             "where not is_topic_filtered",
             (found,),
         ),
-        in_place_of(
-            "stg_state__checkpoints",
+        View(
+            "staging.stg_state__checkpoints",
             "select * from state.checkpoints where false",
-            tables=("state.checkpoints",),
+            ("state.checkpoints",),
         ),
     ]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.explain.producers_changes import Change, next_change
-from moldau.reading.explain.subjects import one_cluster
+from moldau.reading.explain.subjects import nothing_decided, one_cluster
 from moldau.reading.tables.query import Tables
 
 TOPICS, ROUNDS = "decisions.metadata_topics", "decisions.metadata_rounds"
@@ -23,13 +23,6 @@ KNOWN, PRODUCERS, SETTINGS = (
     "state.producer_settings",
 )
 _READ = (TOPICS, ROUNDS, KNOWN, PRODUCERS, SETTINGS, "state.runs")
-COLUMNS = (
-    "cluster_id", "subject", "producer_id", "topic_name", "decision", "reason_code", "reason_text",
-    "topic_set", "fetch_rank", "last_access_at_ms", "observed_refresh_at_ms", "refresh_age_ms",
-    "round_reason_code", "cached_topics", "target_fetch_size", "urgent_topics",
-    "non_urgent_topics", "fetched_topics", "next_change_at_ms", "next_decision",
-    "next_reason_code", "decided_at_ms", "ruleset", "run_id",
-)  # fmt: skip
 _ASKED = re.compile(r"(?:metadata|round) .+", re.DOTALL)
 # the subjects of marts.decisions: see macros/metadata_subject.sql
 _TOPIC = "'metadata ' || producer_id || ' ' || topic_name"
@@ -69,29 +62,36 @@ class MetadataExplanation:
         return self.text_of(self.decision["reason_code"])
 
     def text_of(self, reason_code: str) -> str:
-        table = "metadata_rounds" if self.topic is None else "metadata_topics"
-        return reason_texts().get((table, reason_code), "")
+        return reason_text(ROUNDS if self.topic is None else TOPICS, reason_code)
 
     @property
     def refresh_age_ms(self) -> int | None:
         seen = None if self.topic is None else self.topic["observed_refresh_at_ms"]
         return None if seen is None else int(self.decision["decided_at_ms"]) - int(seen)
 
-    def row(self) -> tuple[Any, ...]:
-        """One row of COLUMNS."""
-        topic, known, told = self.topic or {}, self.known or {}, self.decision
+    def row(self) -> Row:
+        topic, known, told, round_ = self.topic or {}, self.known or {}, self.decision, self.round
         change = self.next_change if self.next_change and self.next_change.is_found else None
-        return (
-            told["cluster_id"], self.subject, told["producer_id"], topic.get("topic_name"),
-            told["decision"], told["reason_code"], self.reason_text, topic.get("topic_set"),
-            topic.get("fetch_rank"), known.get("last_access_at_ms"),
-            topic.get("observed_refresh_at_ms"), self.refresh_age_ms, self.round["reason_code"],
-            self.round["cached_topics"], self.round["target_fetch_size"],
-            self.round["urgent_topics"], self.round["non_urgent_topics"],
-            self.round["fetched_topics"], change and change.at_ms,
-            change and change.answer["decision"], change and change.answer["reason_code"],
-            told["decided_at_ms"], told["ruleset"], told["run_id"],
-        )  # fmt: skip
+        return {
+            "cluster_id": told["cluster_id"], "subject": self.subject,
+            "producer_id": told["producer_id"], "topic_name": topic.get("topic_name"),
+            "decision": told["decision"], "reason_code": told["reason_code"],
+            "reason_text": self.reason_text, "topic_set": topic.get("topic_set"),
+            "fetch_rank": topic.get("fetch_rank"),
+            "last_access_at_ms": known.get("last_access_at_ms"),
+            "observed_refresh_at_ms": topic.get("observed_refresh_at_ms"),
+            "refresh_age_ms": self.refresh_age_ms, "round_reason_code": round_["reason_code"],
+            "cached_topics": round_["cached_topics"],
+            "target_fetch_size": round_["target_fetch_size"],
+            "urgent_topics": round_["urgent_topics"],
+            "non_urgent_topics": round_["non_urgent_topics"],
+            "fetched_topics": round_["fetched_topics"],
+            "next_change_at_ms": change and change.at_ms,
+            "next_decision": change and change.answer["decision"],
+            "next_reason_code": change and change.answer["reason_code"],
+            "decided_at_ms": told["decided_at_ms"], "ruleset": told["ruleset"],
+            "run_id": told["run_id"],
+        }  # fmt: skip
 
 
 def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> MetadataExplanation | None:
@@ -108,7 +108,7 @@ def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> Metadat
     rounds = tables.rows(ROUNDS, "where producer_id = ? order by cluster_id", [name])
     found = topics or rounds
     if not found:
-        raise MoldauError(_nothing(tables, text, name))
+        raise _nothing(tables, text, name)
     chosen = one_cluster([row["cluster_id"] for row in found], text, cluster)
     row = next(row for row in found if row["cluster_id"] == chosen)
     return _gathered(warehouse, tables, row, is_topic=bool(topics))
@@ -117,41 +117,38 @@ def explain_metadata(warehouse: Path, text: str, cluster: str | None) -> Metadat
 def _gathered(warehouse: Path, tables: Tables, row: Row, is_topic: bool) -> MetadataExplanation:
     key = [row["cluster_id"], row["producer_id"]]
     of_producer = "where cluster_id = ? and producer_id = ?"
-
-    def first(table: str, condition: str, values: list[Any]) -> Row:
-        return next(iter(tables.rows(table, condition, values)), {})
-
     known = reasons = None
     if is_topic:
-        known = first(KNOWN, f"{of_producer} and topic_name = ?", [*key, row["topic_name"]]) or None
+        of_topic = f"{of_producer} and topic_name = ?"
+        known = tables.first(KNOWN, of_topic, [*key, row["topic_name"]])
     else:
         reasons = tables.ask(
             f"select decision, reason_code, count(*) as topics from {TOPICS} {of_producer} "
             "group by all order by topics desc, decision, reason_code",
             key,
         )
-    runs = tables.rows(
+    last_run = tables.first(
         "state.runs",
         "where kind = 'metadata' and status = 'succeeded' and list_contains(cluster_ids, ?) "
         "order by run_id desc limit 1",
         [row["cluster_id"]],
     )
-    decided_by = first(
+    decided_by = tables.first(
         SETTINGS,
         "where settings_hash = ? and producer_id in (?, 'default') "
         "order by producer_id = 'default', valid_from_ms desc limit 1",
         [row["settings_hash"], row["producer_id"]],
     )
-    producer = first(PRODUCERS, of_producer, key)
-    last_run_id = str(runs[0]["run_id"] if runs else row["run_id"])
+    producer = tables.first(PRODUCERS, of_producer, key) or {}
+    last_run_id = str((last_run or row)["run_id"])
     is_over = str(producer.get("changed_in_run_id") or "") >= last_run_id
-    round_ = first(ROUNDS, of_producer, key) if is_topic else row
+    round_ = (tables.first(ROUNDS, of_producer, key) or {}) if is_topic else row
     return MetadataExplanation(
         round=round_,
         topic=row if is_topic else None,
         known=known,
         producer=producer,
-        settings=decided_by,
+        settings=decided_by or {},
         reasons=reasons or [],
         is_over=is_over,
         next_change=None
@@ -160,18 +157,16 @@ def _gathered(warehouse: Path, tables: Tables, row: Row, is_topic: bool) -> Meta
     )
 
 
-def _nothing(tables: Tables, text: str, name: str) -> str:
+def _nothing(tables: Tables, text: str, name: str) -> MoldauError:
     close = tables.rows(
         TOPICS,
         f"where starts_with({_TOPIC}, 'metadata ' || split_part(?, ' ', 1)) "
         "order by cluster_id, producer_id, topic_name limit 3",
         [name],
     )
-    told = ", ".join(f"`metadata {row['producer_id']} {row['topic_name']}`" for row in close)
-    hint = (
-        f"did you mean {told}?"
-        if told
-        else "load what producers hold (--kind producer_topics or producer_events), then "
-        "`moldau metadata` decides"
+    return nothing_decided(
+        text,
+        (f"metadata {row['producer_id']} {row['topic_name']}" for row in close),
+        "load what producers hold (--kind producer_topics or producer_events), then "
+        "`moldau metadata` decides",
     )
-    return f"nothing is decided about {text[:200]!r}: {hint}"

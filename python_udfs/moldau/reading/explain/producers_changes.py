@@ -14,14 +14,14 @@ from typing import Any
 from moldau.engines.duckdb.delta_types import literal
 from moldau.literals import rows_sql
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import SCHEMA, View, in_place_of
+from moldau.reading.tables.views import View
 from moldau.warehouse.contracts import run_views
 
-_DUE_TIMES = f"{SCHEMA}.int_producers__due_times"
-_ROUNDS = f"{SCHEMA}.int_producers__metadata_rounds_reasoned"
-_TOPICS = f"{SCHEMA}.int_producers__metadata_topics_reasoned"
-_KNOWN = f"{SCHEMA}.stg_state__producer_topics"
-_CLUSTERS = f"{SCHEMA}.int_producers__clusters_configured"
+_DUE_TIMES = "intermediate.int_producers__due_times"
+_ROUNDS = "intermediate.int_producers__metadata_rounds_reasoned"
+_TOPICS = "intermediate.int_producers__metadata_topics_reasoned"
+_KNOWN = "staging.stg_state__producer_topics"
+_CLUSTERS = "intermediate.int_producers__clusters_configured"
 # of a topic, and of a round: what of its row is its answer
 _ANSWERS = {
     _TOPICS: "decision, reason_code",
@@ -94,7 +94,7 @@ class _Asked:
         told = {name: settings.get(name) for name in columns} | {"producer_id": "default"}
         same = " and ".join(f"{n} = {literal(key[n])}" for n in ("cluster_id", "producer_id"))
         self._brought = [
-            in_place_of("producer_settings", to_duckdb(rows_sql(columns, [told]))),
+            View("run.producer_settings", to_duckdb(rows_sql(columns, [told]))),
             *(_at_each(table, same) for table in ("producers", "producer_topics")),
         ]
 
@@ -104,7 +104,7 @@ class _Asked:
             f"false as is_applied, at_ms as decided_at_ms from (select unnest({list(instants)}"
             "::bigint[]) as at_ms)"
         )
-        brought = [in_place_of("int_producers__clusters_configured", clusters), *self._brought]
+        brought = [View(_CLUSTERS, clusters), *self._brought]
         tables = Tables(self._warehouse, relations, brought=brought, makes_lists=True)
         return tables.ask(sql)
 
@@ -115,4 +115,4 @@ def _at_each(table: str, condition: str) -> View:
         f"(select * from state.{table} where {condition}) as rows_now cross join {_CLUSTERS} "
         "as clusters"
     )
-    return in_place_of(f"stg_state__{table}", sql, (_CLUSTERS,), (f"state.{table}",))
+    return View(f"staging.stg_state__{table}", sql, (_CLUSTERS, f"state.{table}"))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import count, decided_in
 from moldau.reading.explain.producers import MetadataExplanation
 
 _CLAUSES = {
@@ -27,12 +28,12 @@ def metadata_in_words(found: MetadataExplanation) -> Iterator[str]:
     yield f"  limits: {_limits(found)}"
     yield f"  round: {_round(found.round)}"
     for reason in found.reasons:
-        yield f"    {reason['decision']} ({reason['reason_code']}): {_topics(reason['topics'])}"
+        topics = count(reason["topics"], "topic")
+        yield f"    {reason['decision']} ({reason['reason_code']}): {topics}"
     if found.topic is not None and found.topic["fetch_rank"] is not None:
         yield f"  place in the request: {found.topic['fetch_rank']}"
     yield f"  next: {_next(found)}"
-    at = format_instant(row["decided_at_ms"])
-    yield f"  decided for {at} under {row['ruleset']} in run {row['run_id']}"
+    yield f"  {decided_in(row)}"
 
 
 def _seen(found: MetadataExplanation) -> str:
@@ -67,7 +68,7 @@ def _limits(found: MetadataExplanation) -> str:
 def _round(row: Row) -> str:
     target = row["target_fetch_size"]
     told = [
-        f"{_topics(row['cached_topics'])} cached",
+        f"{count(row['cached_topics'], 'topic')} cached",
         "no target" if target is None else f"target {target}",
         f"{row['urgent_topics']} urgent",
         f"{row['non_urgent_topics']} not urgent",
@@ -89,14 +90,11 @@ def _next(found: MetadataExplanation) -> str:
         return f"the same until {at} at least, if only time goes by; later is not looked at"
     answer = change.answer
     if found.topic is None:
-        told = f"{_topics(answer['fetched_topics'])} fetched, {answer['evicted_topics']} forgotten"
+        fetched = count(answer["fetched_topics"], "topic")
+        told = f"{fetched} fetched, {answer['evicted_topics']} forgotten"
     else:
         told = found.text_of(answer["reason_code"])
     return f"{at}, then {answer['decision']} ({answer['reason_code']}): {told}"
-
-
-def _topics(count: int) -> str:
-    return f"{count} topic" if count == 1 else f"{count} topics"
 
 
 def _before(age_ms: int) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from moldau.escapes import visible
 from moldau.instants import format_instant
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import decided_in, reason_text, topology_epoch
 from moldau.reading.explain.subjects import one_cluster
 from moldau.reading.tables.query import Tables
 
@@ -23,7 +24,6 @@ TABLES = {
 }
 _NAMES = {"heartbeat": "Heartbeat", "push": "Push", "deletion": "Deletion", "join": "Classic join"}
 _CALLS = "history.plugin_calls"
-_NO_EPOCHS = {-1: "none", -2: "uncertain"}
 
 
 @dataclass(frozen=True)
@@ -74,31 +74,30 @@ def request_in_words(found: RequestExplanation) -> Iterator[str]:
             f"received {format_instant(row['received_at_ms'])}"
         )
         yield f"  {row['decision'].replace('_', ' ')} ({row['reason_code']})"
-        yield f"  why: {_reason_text(found.kind, row)}"
+        yield f"  why: {reason_text(TABLES[found.kind], row['reason_code'])}"
         yield from (f"  {line}" for line in _seen(found, row))
         yield f"  back-off after it: {_backoff(row['backoff'])}"
         yield (
-            f"  decided for {format_instant(row['decided_at_ms'])} under {row['ruleset']} "
-            f"in run {row['run_id']}"
+            f"  {decided_in(row)}"
             + (", a dry run: the next run of requests answers it" if row["is_dry_run"] else "")
         )
 
 
-def request_rows(found: RequestExplanation) -> list[tuple[object, ...]]:
-    """`explain_rows.COLUMNS` of each answer. An answer never changes."""
+def request_rows(found: RequestExplanation) -> list[Row]:
+    """Of each answer, with the columns of `found_rows`. An answer never changes."""
     return [
-        (
-            row["cluster_id"],
-            _subject(found.kind, row),
-            row["decision"],
-            row["reason_code"],
-            _reason_text(found.kind, row),
-            [],
-            row.get("next_attempt_at_ms"),
-            row["decided_at_ms"],
-            row["ruleset"],
-            row["run_id"],
-        )
+        {
+            "cluster_id": row["cluster_id"],
+            "subject": _subject(found.kind, row),
+            "decision": row["decision"],
+            "reason_code": row["reason_code"],
+            "reason_text": reason_text(TABLES[found.kind], row["reason_code"]),
+            "blocked_by": [],
+            "next_change_at_ms": row.get("next_attempt_at_ms"),
+            "decided_at_ms": row["decided_at_ms"],
+            "ruleset": row["ruleset"],
+            "run_id": row["run_id"],
+        }
         for row in found.answers
     ]
 
@@ -108,16 +107,12 @@ def _subject(kind: str, row: Row) -> str:
     return " ".join(words)
 
 
-def _reason_text(kind: str, row: Row) -> str:
-    return reason_texts().get((TABLES[kind].split(".")[1], row["reason_code"]), "")
-
-
 def _seen(found: RequestExplanation, row: Row) -> Iterator[str]:
     if found.kind == "heartbeat":
         yield (
-            f"seen: topology epoch {_epoch(row['current_topology_epoch'])}, stored "
-            f"{_epoch(row['stored_description_topology_epoch'])}, permanently refused "
-            f"{_epoch(row['failed_description_topology_epoch'])}"
+            f"seen: topology epoch {topology_epoch(row['current_topology_epoch'])}, stored "
+            f"{topology_epoch(row['stored_description_topology_epoch'])}, permanently refused "
+            f"{topology_epoch(row['failed_description_topology_epoch'])}"
         )
         return
     message = row.get("error_message")
@@ -129,15 +124,11 @@ def _seen(found: RequestExplanation, row: Row) -> Iterator[str]:
         yield f"plugin: {call['operation']}, {outcome} in {took_ms} ms{told}"
     if found.kind == "push":
         before, after = row["stored_epoch_before"], row["stored_epoch_after"]
-        yield f"stored epoch: {_epoch(before)}" + (
-            f", then {_epoch(after)}" if after != before else ", and stays"
+        yield f"stored epoch: {topology_epoch(before)}" + (
+            f", then {topology_epoch(after)}" if after != before else ", and stays"
         )
     for finding in row.get("findings") or []:
         yield f"the topology: {visible(finding)}"
-
-
-def _epoch(epoch: int) -> str:
-    return _NO_EPOCHS.get(epoch, str(epoch))
 
 
 def _backoff(backoff: Row | None) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from moldau.engines.duckdb.delta_types import literal
 from moldau.errors import MoldauError
 from moldau.reading.explain.called import GROUPS, groups_called, told_of
-from moldau.reading.explain.groups import reason_texts
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.tables.query import Tables, table_rows
 
 
@@ -29,9 +29,8 @@ class Refused:
 
     @property
     def reason_text(self) -> str:
-        tables = ("target_offset_writes", "offset_translations")
-        texts = (reason_texts().get((table, self.reason_code)) for table in tables)
-        return next(filter(None, texts), "")
+        code = self.reason_code
+        return reason_text("target_offset_writes", code) or reason_text("offset_translations", code)
 
 
 @dataclass(frozen=True)

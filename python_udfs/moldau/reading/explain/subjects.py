@@ -91,6 +91,13 @@ def _nothing(tables: Tables, text: str) -> str:
     return nothing_known(text, dict.fromkeys(row["group_id"] for row in close))
 
 
+def nothing_decided(text: str, close: Iterable[str], otherwise: str) -> MoldauError:
+    """`close`: subjects that the text may have meant; `otherwise`: what to do without any."""
+    told = ", ".join(f"`{subject}`" for subject in close)
+    hint = f"did you mean {told}?" if told else otherwise
+    return MoldauError(f"nothing is decided about {text[:200]!r}: {hint}")
+
+
 def nothing_known(text: str, close: Iterable[str] = ()) -> str:
     """What is said of a text that names nothing; `close`: names that it may have meant."""
     forms = [f"`{form}`" for one in domains() if one.subjects for form in one.subjects.forms]

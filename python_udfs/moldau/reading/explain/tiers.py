@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from moldau.errors import MoldauError
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import reason_text
 from moldau.reading.explain.subjects import one_cluster
 from moldau.reading.tables.query import Tables
 
@@ -233,7 +234,7 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def tier_rows(found: TierExplanation) -> Iterator[tuple[Any, ...]]:
+def tier_rows(found: TierExplanation) -> Iterator[Row]:
     """COLUMNS of every segment, local ones first."""
     partition = f"{found.topic_name}-{found.partition_index}"
     findings = {row["segment_id"]: row["finding"] for row in found.left}
@@ -246,10 +247,11 @@ def tier_rows(found: TierExplanation) -> Iterator[tuple[Any, ...]]:
             else:
                 subject = f"delete {partition} {row['segment_id']}"
                 span = (row["start_offset"], row["end_offset"])
-            text = reason_texts().get((table, row["reason_code"]))
-            yield (
+            text = reason_text(table, row["reason_code"]) or None
+            told = (
                 found.cluster_id, subject, row["decision"], row["reason_code"], text, *span,
                 row["lag_before"], row["lag_after"], row["next_due_at_ms"], row["decided_at_ms"],
                 row["ruleset"], row["run_id"], row["topic_id"],
                 findings.get(row.get("segment_id")),
             )  # fmt: skip
+            yield dict(zip(COLUMNS, told, strict=True))

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from moldau.escapes import visible
 from moldau.instants import format_instant
-from moldau.reading.explain.groups import Row, reason_texts
+from moldau.reading.explain.groups import Row
+from moldau.reading.explain.phrases import count, decided_in, reason_text
 from moldau.reading.explain.tiers import TierExplanation
 
 _LISTED = 10
@@ -49,12 +50,12 @@ def _left(rows: list[Row]) -> Iterator[str]:
 
     for (finding, topic_id, detail, advice), group in groupby(rows, reason):
         alike = list(group)
-        count = "1 segment" if len(alike) == 1 else f"{len(alike)} segments"
         names = [row["segment_id"] for row in alike[:_LISTED]]
         more = ", ..." if len(alike) > len(names) else ""
         size = sum(row["size_bytes"] for row in alike)
         span = f"{alike[0]['start_offset']} to {max(row['end_offset'] for row in alike)}"
-        yield f"  {span}, {count}, {size} bytes, topic id {topic_id}: {finding}"
+        segments = count(len(alike), "segment")
+        yield f"  {span}, {segments}, {size} bytes, topic id {topic_id}: {finding}"
         yield f"    segment ids: {', '.join(names)}{more}"
         others = dict.fromkeys(row["other_segment_id"] for row in alike if row["other_segment_id"])
         if others:
@@ -75,15 +76,15 @@ def _walk(table: str, rows: list[Row], state: Row | None) -> Iterator[str]:
         first, last = alike[0], alike[-1]
         start = first.get("base_offset", first.get("start_offset"))
         end = last["next_base_offset"] - 1 if "base_offset" in last else last["end_offset"]
-        count = "1 segment" if len(alike) == 1 else f"{len(alike)} segments"
         lag = ""
         if decision != "keep" and first["lag_before"] is not None:
             lag = f", lag {first['lag_before']} -> {last['lag_after']}"
         is_leaders = broker is None or (state and state["broker_id"] == broker)
+        segments = count(len(alike), "segment")
         place = "" if is_leaders else f" of broker {broker}"
-        span = f"{start} to {end}, {count}{place}, {_measured(alike)}"
+        span = f"{start} to {end}, {segments}{place}, {_measured(alike)}"
         yield f"  {span}: {decision} ({reason}{lag})"
-        yield f"    why: {reason_texts().get((table, reason), '')}"
+        yield f"    why: {reason_text(table, reason)}"
         due = min(
             (r["next_due_at_ms"] for r in alike if r["next_due_at_ms"] is not None), default=0
         )
@@ -91,8 +92,7 @@ def _walk(table: str, rows: list[Row], state: Row | None) -> Iterator[str]:
             yield f"    next: decided anew at {format_instant(due)} if nothing else happens"
     if rows:
         latest = max(rows, key=lambda row: str(row["run_id"]))
-        at = format_instant(latest["decided_at_ms"])
-        yield f"  decided for {at} under {latest['ruleset']} in run {latest['run_id']}"
+        yield f"  {decided_in(latest)}"
 
 
 def _measured(rows: list[Row]) -> str:
@@ -105,8 +105,7 @@ def _measured(rows: list[Row]) -> str:
 def _lag(lag: Row, uploads: list[Row]) -> Iterator[str]:
     if lag["upload_tier_lag"] is None:
         own = [row["reason_code"] for row in uploads if row["broker_id"] == lag["broker_id"]]
-        texts = reason_texts()
-        why = texts.get(("upload_candidates", own[0])) if own else None
+        why = reason_text("upload_candidates", own[0]) if own else None
         yield f"  upload lag: none is told. {why or 'No local segments of the leader are loaded.'}"
     else:
         yield (
@@ -116,8 +115,7 @@ def _lag(lag: Row, uploads: list[Row]) -> Iterator[str]:
             f"{lag['upload_delayed']} delayed"
         )
     if lag["delete_tier_lag_sum"] is None:
-        why = reason_texts().get(("delete_candidates", "NO_SNAPSHOT"), "")
-        yield f"  delete lag: none is told. {why}"
+        yield f"  delete lag: none is told. {reason_text('delete_candidates', 'NO_SNAPSHOT')}"
         return
     walk = "unknown" if lag["delete_tier_lag"] is None else f"{lag['delete_tier_lag']} offsets"
     over = f"; {lag['over_deleted_bytes']} bytes too much" if lag["over_deleted_bytes"] else ""

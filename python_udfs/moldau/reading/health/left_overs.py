@@ -7,39 +7,13 @@ that nothing deletes any more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from moldau.connecting import connect
 from moldau.plugins.calls import list_topologies
 from moldau.plugins.registry import make_plugin, secrets_of
 from moldau.reading.tables.query import Tables
 from moldau.settings import Settings
 
-# an uncertain epoch (-2) is none: the plugin may hold what a member is about to be asked for
-_LEFT_OVER = """
-    select * exclude (is_vouched_for)
-    from (
-        select
-            held.group_id,
-            held.topology_epoch,
-            g.stored_description_topology_epoch,
-            case
-                when g.group_id is null then 'GROUP_GONE'
-                when g.stored_description_topology_epoch = -1 then 'NOTHING_STORED'
-                else 'EPOCH_DIFFERS'
-            end as reason_code,
-            coalesce(
-                g.stored_description_topology_epoch in (-2, held.topology_epoch)
-                and g.stored_description_topology_epoch <> -1,
-                false
-            ) as is_vouched_for,
-            bool_or(is_vouched_for) over (partition by held.group_id) as is_kept
-        from held
-        left join live_groups as g using (group_id)
-    )
-    where not is_vouched_for
-    order by 1, 2
-"""
+_REASONS = {None: "GROUP_GONE", -1: "NOTHING_STORED"}  # by the stored epoch
 
 
 @dataclass(frozen=True)
@@ -60,8 +34,6 @@ class LeftOver:
 
 def left_overs(settings: Settings, cluster_id: str) -> list[LeftOver]:
     """Of a cluster with a plugin of moldau's; MoldauError if the plugin cannot tell."""
-    import pyarrow as pa
-
     spec = settings.plugin_spec(cluster_id)
     assert spec
     held = list_topologies(
@@ -72,15 +44,23 @@ def left_overs(settings: Settings, cluster_id: str) -> list[LeftOver]:
         "where cluster_id = ? and group_type = 'streams' and not is_deleted",
         [cluster_id],
     )
-    names = ("group_id", "stored_description_topology_epoch")
-    with connect() as connection:
-        connection.register("held", _table(("group_id", "topology_epoch"), held, pa))
-        rows = [tuple(row[name] for name in names) for row in live]
-        connection.register("live_groups", _table(names, rows, pa))
-        found = connection.execute(_LEFT_OVER).fetchall()
-    return [LeftOver(cluster_id, *row) for row in found]
-
-
-def _table(names: tuple[str, str], rows: list[Any], pa: Any) -> Any:
-    texts, numbers = ([row[place] for row in rows] for place in (0, 1))
-    return pa.table([pa.array(texts, pa.string()), pa.array(numbers, pa.int32())], list(names))
+    stored = {row["group_id"]: row["stored_description_topology_epoch"] for row in live}
+    # an uncertain epoch (-2) is none: the plugin may hold what a member is about to be asked for
+    vouched_for = {
+        (group_id, epoch)
+        for group_id, epoch in held
+        if stored.get(group_id) in (-2, epoch) and stored[group_id] != -1
+    }
+    kept = {group_id for group_id, _ in vouched_for}
+    return [
+        LeftOver(
+            cluster_id,
+            group_id,
+            epoch,
+            stored.get(group_id),
+            _REASONS.get(stored.get(group_id), "EPOCH_DIFFERS"),
+            group_id in kept,
+        )
+        for group_id, epoch in sorted(held)
+        if (group_id, epoch) not in vouched_for
+    ]

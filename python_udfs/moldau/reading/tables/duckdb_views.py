@@ -15,10 +15,10 @@ from moldau.reading.tables.names_of import existing_relations, existing_tables
 from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.views import (
     PARAMETERS,
-    SCHEMA,
+    SCHEMAS,
     TABLE_STATUS,
     View,
-    is_view,
+    tables_under,
     views_under,
 )
 from moldau.warehouse.parameters import of_a_reader
@@ -46,11 +46,15 @@ def connect_duckdb(
     """
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
-    views = views_under(filter(is_view, names), brought)
-    needed = {table for view in views for table in view.tables}
-    wanted = [name for name in existing if name in {*names, *needed}]
-    connection = open_duckdb([*(name.split(".")[0] for name in existing), "marts"])
-    files = [path for name in wanted for path in create_view(connection, warehouse, name)]
+    views = views_under(names, brought)
+    wanted = {*names, *tables_under(names, brought)}
+    connection = open_duckdb([*(name.split(".")[0] for name in existing), *SCHEMAS])
+    files = [
+        path
+        for name in existing
+        if name in wanted
+        for path in create_view(connection, warehouse, name)
+    ]
     if views:
         _create_marts(connection, warehouse, views, at_ms, makes_lists)
     confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])
@@ -67,10 +71,9 @@ def _create_marts(
 ) -> None:
     for macro in MACROS:
         connection.execute(macro)
-    connection.execute(f"create schema {SCHEMA}")
     clock = time.time_ns() // 1_000_000 if at_ms is None else at_ms
     connection.execute(f"create view {PARAMETERS} as {of_a_reader(clock, 'varchar[]')}")
-    if any(TABLE_STATUS in view.views for view in views):
+    if any(TABLE_STATUS in view.reads for view in views):
         connection.execute(f"create view {TABLE_STATUS} as {table_status_sql(warehouse)}")
     for view in views:
         relation = ".".join(identifier(part) for part in view.name.split("."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from moldau.engines.duckdb.delta_types import literal
@@ -12,6 +11,9 @@ from moldau.errors import MoldauError
 from moldau.reading.tables.csv_rows import CsvRows
 from moldau.reading.tables.query import Rows, run, table_relation, table_rows
 from moldau.reading.tables.values import to_json
+
+# what stands before, between and after objects, and where there are none
+_OBJECTS = {".json": ("[\n", ",\n", "\n]\n", "[]\n"), ".jsonl": ("", "\n", "\n", "")}
 
 
 def export_table(
@@ -29,7 +31,7 @@ def export_table(
     .csv for a spreadsheet. MoldauError for another ending or a folder that is missing.
     """
     ending = target.suffix.lower()
-    if ending not in (".parquet", *_WRITERS):
+    if ending not in (".parquet", ".csv", *_OBJECTS):
         raise MoldauError(f"{target} must end in .csv, .json, .jsonl or .parquet")
     if is_safe and ending != ".csv":
         raise MoldauError(f"--safe-csv is CSV, and {target} does not end in .csv")
@@ -42,8 +44,11 @@ def export_table(
         if ending == ".parquet":
             count = _to_parquet(warehouse, name, unfinished, where, at_ms)
         else:
-            write = _to_safe_csv if is_safe else _WRITERS[ending]
-            count = write(table_rows(warehouse, name, where, at_ms=at_ms), unfinished)
+            rows = table_rows(warehouse, name, where, at_ms=at_ms)
+            if ending == ".csv":
+                count = _to_csv(rows, unfinished, is_safe)
+            else:
+                count = _write_objects(rows, unfinished, *_OBJECTS[ending])
         os.replace(unfinished, target)
     except OSError as error:
         raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
@@ -70,7 +75,7 @@ def _to_parquet(
     return sum(row[0] for row in written.rows)
 
 
-def _to_csv(rows: Rows, path: Path, is_safe: bool = False) -> int:
+def _to_csv(rows: Rows, path: Path, is_safe: bool) -> int:
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         lines = CsvRows(file, is_safe)
@@ -78,18 +83,6 @@ def _to_csv(rows: Rows, path: Path, is_safe: bool = False) -> int:
         for count, row in enumerate(rows.rows, start=1):  # noqa: B007
             lines.add(row)
     return count
-
-
-def _to_safe_csv(rows: Rows, path: Path) -> int:
-    return _to_csv(rows, path, is_safe=True)
-
-
-def _to_json(rows: Rows, path: Path) -> int:
-    return _write_objects(rows, path, "[\n", ",\n", "\n]\n", "[]\n")
-
-
-def _to_jsonl(rows: Rows, path: Path) -> int:
-    return _write_objects(rows, path, "", "\n", "\n", "")
 
 
 def _write_objects(
@@ -102,10 +95,3 @@ def _write_objects(
             file.write(to_json(dict(zip(rows.columns, row, strict=True)), file))
         file.write(after if count else nothing)
     return count
-
-
-_WRITERS: dict[str, Callable[[Rows, Path], int]] = {
-    ".csv": _to_csv,
-    ".json": _to_json,
-    ".jsonl": _to_jsonl,
-}

@@ -165,6 +165,9 @@ class Tables:
             return []
         return self.ask(f"select * from {name} {condition}", parameters)
 
+    def first(self, name: str, condition: str, parameters: list[Any]) -> dict[str, Any] | None:
+        return next(iter(self.rows(name, condition, parameters)), None)
+
     def ask(self, sql: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
         return run(self._connection, sql, parameters).as_dicts()
 

@@ -10,8 +10,9 @@ from moldau.literals import literal
 from moldau.reading.tables.table_status import table_status_sql
 from moldau.reading.tables.views import (
     PARAMETERS,
-    SCHEMA,
+    SPARK_SCHEMA,
     TABLE_STATUS,
+    in_spark,
     views_under,
     whole_sql,
 )
@@ -32,11 +33,13 @@ def make_marts(
     """
     names = list(names)
     folder = literal(str(warehouse / RUN_VIEWS))  # views need none, but a schema has one
-    for schema in (SCHEMA, "marts"):
+    for schema in (SPARK_SCHEMA, "marts"):
         spark.sql(f"create schema if not exists {schema} location {folder}")
-    spark.sql(f"create or replace view {PARAMETERS} as {of_a_reader(at_ms)}")
-    if any(TABLE_STATUS in view.views for view in views_under(names)):
-        spark.sql(f"create or replace view {TABLE_STATUS} as {table_status_sql(warehouse)}")
+    spark.sql(f"create or replace view {in_spark(PARAMETERS)} as {of_a_reader(at_ms)}")
+    if any(TABLE_STATUS in view.reads for view in views_under(names)):
+        spark.sql(
+            f"create or replace view {in_spark(TABLE_STATUS)} as {table_status_sql(warehouse)}"
+        )
     made = {f"marts.{row.viewName}" for row in spark.sql("show views in marts").collect()}
     for name in names:
         if name not in made:

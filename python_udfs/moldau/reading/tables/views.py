@@ -1,50 +1,39 @@
 """The marts as views: the SQL compiled by dbt, which both Spark and DuckDB run.
 
-Compiled once for each version of the project and kept in the user's cache: a verb that reads does
-not wait for dbt, and no JVM is started for it. What a mart reads beside tables are the same views
-and lists that a run works on, and what a run would bring: `reading.parameters` has the clock in
-its place, `reading.settings` the settings in force. Helpers whose meta says `is_readable` are
-compiled, too: moldau's own questions are put to the SQL that decides.
+No JVM is started for it. What a mart reads beside tables are the same views and lists that a run
+works on, and what a run would bring: `run.parameters` has the clock in its place, `run.settings`
+the settings in force.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from moldau.compiled.graph import cached, models
-from moldau.warehouse.contracts import Table, in_force, marts, tables
+from moldau.compiled.graph import cached, graph, models
+from moldau.engines.duckdb.translated import translated_models
+from moldau.warehouse.contracts import in_force, marts
 
-SCHEMA = "reading"  # what the marts are made from; a run has views of its own
-PARAMETERS = f"{SCHEMA}.parameters"
-TABLE_STATUS = f"{SCHEMA}.table_status"
-_OF_A_RUN = ("run.parameters", "run.table_status", *(f"run.{name}" for name in in_force()))
-_LAYERS = ("staging", "intermediate", "run")  # schemas of the helpers where a run makes them
+SCHEMAS = ("run", "staging", "intermediate", "marts")
+PARAMETERS = "run.parameters"
+TABLE_STATUS = "run.table_status"
+SPARK_SCHEMA = "reading"  # in the place of `run`: the session may be a run's, with its own
 
 
 @dataclass(frozen=True)
 class View:
-    """`views`: what it reads of `reading` and `marts`; `tables`: of the warehouse, directly.
+    """`reads`: tables and views that its SQL names; `is_list`: a run computes it once.
 
-    `is_list`: a run computes it once.
+    `spark_sql`: empty where only DuckDB is to read it.
     """
 
     name: str
-    spark_sql: str
     duckdb_sql: str
-    views: tuple[str, ...]
-    tables: tuple[str, ...]
-    is_list: bool = False
-
-
-def in_place_of(
-    name: str, duckdb_sql: str, views: tuple[str, ...] = (), tables: tuple[str, ...] = ()
-) -> View:
-    """What DuckDB is to read instead of a view of `reading`."""
-    return View(f"{SCHEMA}.{name}", duckdb_sql, duckdb_sql, views, tables, is_list=True)
+    reads: tuple[str, ...] = ()
+    is_list: bool = True
+    spark_sql: str = ""
 
 
 def views_under(names: Iterable[str], brought: Sequence[View] = ()) -> list[View]:
@@ -57,7 +46,7 @@ def views_under(names: Iterable[str], brought: Sequence[View] = ()) -> list[View
 
     def add(name: str) -> None:
         if name in compiled and name not in found:
-            for parent in compiled[name].views:
+            for parent in compiled[name].reads:
                 add(parent)
             found[name] = compiled[name]
 
@@ -74,7 +63,7 @@ def whole_sql(name: str) -> str:
     def code(view: View) -> str:
         return re.sub(
             r"(?<![\w.'\"`])\w+\.\w+\b",
-            lambda found: within.get(found[0], found[0]),
+            lambda found: within.get(found[0]) or in_spark(found[0]),
             view.spark_sql,
         )
 
@@ -84,14 +73,20 @@ def whole_sql(name: str) -> str:
     return f"{before}select * from (\n{code(mart)}\n)"
 
 
+def in_spark(name: str) -> str:
+    """The name that a relation has in Spark."""
+    return re.sub(r"^run\.", f"{SPARK_SCHEMA}.", name)
+
+
 def tables_under(names: Iterable[str], brought: Sequence[View] = ()) -> set[str]:
     """The tables of the warehouse that these marts are made from."""
-    return {table for view in views_under(names, brought) for table in view.tables}
+    read = (name for view in views_under(names, brought) for name in view.reads)
+    return {name for name in read if not is_view(name)}
 
 
 def is_view(name: str) -> bool:
     """Whether a full name is one of a view, not of a table of the warehouse."""
-    return name.startswith(("marts.", f"{SCHEMA}."))
+    return name.split(".")[0] in SCHEMAS
 
 
 def in_force_sql(table: str) -> str:
@@ -99,76 +94,42 @@ def in_force_sql(table: str) -> str:
     return f"select * from {table} where valid_to_ms is null"
 
 
-def _brought() -> dict[str, View]:
-    """What a run brings, for those who only read."""
+@cache
+def _views() -> dict[str, View]:
+    """By name: what a run brings, for those who only read, and what dbt compiled."""
     found = {}
-    for view, table in in_force().items():
+    for name, table in in_force().items():
         sql = in_force_sql(table)
-        name = f"{SCHEMA}.{view}"
-        found[name] = View(name, sql, sql, (), (table,))
+        found[f"run.{name}"] = View(f"run.{name}", sql, (table,), is_list=False, spark_sql=sql)
+    typed = cached("marts", _typed_marts)
+    for node in models().values():
+        if node.is_helper:
+            parents = [graph()[key] for key in node.parents]
+            found[node.relation] = View(
+                node.relation,
+                typed.get(node.relation) or translated_models()[node.name].query,
+                # the other models only order the graph
+                tuple(
+                    p.relation for p in parents if p.is_helper or p.decides or not p.materialized
+                ),
+                is_list=node.materialized == "run_list",
+                spark_sql=node.sql,
+            )
     return found
 
 
-@cache
-def _views() -> dict[str, View]:
-    content = cached("views", lambda: [asdict(view) for view in _compile()])
-    views = [
-        View(**{**one, "views": tuple(one["views"]), "tables": tuple(one["tables"])})
-        for one in content
-    ]
-    return _brought() | {view.name: view for view in views}
-
-
-def _compile() -> list[View]:
-    from moldau.engines.duckdb.translation import to_duckdb
-
-    helpers = [node for node in models().values() if node.is_helper]
-    full_names = {node.relation for node in helpers}
-    known = set(tables())
-    found: dict[str, View] = {}
-    readable = {f"{SCHEMA}.{one.name}" for one in helpers if one.meta.get("is_readable")}
-    wanted = set(marts()) | readable
-    for one in reversed(helpers):  # children first: what only orders the graph is left out
-        mart = marts().get(one.relation)
-        name = mart.full_name if mart else f"{SCHEMA}.{one.name}"
-        if name in wanted:
-            sql, views, read = _renamed(one.sql, full_names, known)
-            is_for_spark = mart is not None and mart.engine == "spark"
-            duckdb_sql = "" if is_for_spark else _typed(to_duckdb(sql), mart)
-            is_list = one.materialized == "run_list"
-            found[name] = View(name, sql, duckdb_sql, views, read, is_list)
-            wanted.update(views)
-    return list(found.values())
-
-
-def _renamed(sql: str, views: set[str], known: set[str]) -> tuple[str, Any, Any]:
-    """The SQL on the views of `reading`; the names of those, and of the tables, that it reads."""
-    reads_views: dict[str, None] = {}
-    reads_tables: dict[str, None] = {}
-
-    def rename(match: re.Match[str]) -> str:
-        schema, name = match[1], match[2]
-        full_name = match[0]
-        if full_name in known:
-            reads_tables[full_name] = None
-        elif full_name in views or full_name in _OF_A_RUN:
-            full_name = full_name if schema == "marts" else f"{SCHEMA}.{name}"
-            reads_views[full_name] = None
-        return full_name
-
-    code = re.sub(r"(?m)^-- depends_on:.*$", "", sql)  # what only orders the graph
-    names = "|".join((*_LAYERS, "marts", *{table.split(".")[0] for table in known}))
-    renamed = re.sub(rf"(?<![\w.'\"`])({names})\.(\w+)\b", rename, code).strip()
-    return renamed, tuple(reads_views), tuple(reads_tables)
-
-
-def _typed(sql: str, mart: Table | None) -> str:
-    """With the types of the contract: DuckDB's own are wider here and there."""
-    if mart is None:
-        return sql
+def _typed_marts() -> dict[str, str]:
+    """The marts with the types of the contract: DuckDB's own are wider here and there."""
     from moldau.engines.duckdb.translation import as_types
 
-    return as_types(sql, {column.name: column.data_type for column in mart.columns})
+    return {
+        node.relation: as_types(
+            translated_models()[node.name].query,
+            {column.name: column.data_type for column in marts()[node.relation].columns},
+        )
+        for node in models().values()
+        if node.relation in marts()
+    }
 
 
 if __name__ == "__main__":
