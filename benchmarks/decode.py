@@ -4,7 +4,7 @@
 
 Two mixes: offset commits as brokers from 4.1 on write them (value version 4 with a topic id), and
 the captured records of streams groups (types 17 and 19 to 23), over and over. The column-wise
-decoder makes the flat columns of ``moldau.records.flat.group_records``; its peer, the reference
+decoder makes the flat columns of ``moldau.records.flat``; its peer, the reference
 decoder of the tests, only makes Python dicts.
 """
 
@@ -25,11 +25,11 @@ import numpy
 import pyarrow as pa
 
 from moldau.records.encode import encode_key, encode_value
-from moldau.records.flat import group_records
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "python" / "records"))
+sys.path[:0] = [str(ROOT / "tests" / "python"), str(ROOT / "tests" / "python" / "records")]
 
+from decoded_support import group_records  # noqa: E402
 from row_decoder import decode_row  # noqa: E402
 
 CAPTURES = ROOT / "tests" / "fixtures" / "captures"

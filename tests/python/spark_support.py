@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import sqlglot
+from decoded_support import group_records
 from duckdb import read_json
 from pyspark.sql import SparkSession
 from shell_support import end_spark
@@ -35,7 +36,6 @@ from moldau.project import ROOT
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.query import query, table_rows
 from moldau.records import families
-from moldau.records.flat import group_records
 from moldau.runs.decide import decide
 from moldau.runs.opening import start_session
 from moldau.sessions import faults

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from moldau.loading.shape import Shape
     from moldau.sessions.run import Run
     from moldau.settings import Settings
@@ -80,13 +78,11 @@ class Kind:
 
 @dataclass(frozen=True)
 class Topics:
-    """A family of internal topics (`moldau.records.families`): how its records are decoded."""
+    """A family of internal topics (`moldau.records.families`) that is decoded into a table."""
 
     family: str
     table: str
-    """Of the decoded rows, `decoded.<name>`."""
-    decode: Callable[[pa.Array, pa.Array], pa.RecordBatch]
-    """Keys and values to rows, without the position in the log."""
+    """`decoded.<name>`, whose columns say what is kept of a record (`moldau.records.flat`)."""
     view: str | None = None
     """`run.<view>` has the rows of one load; None = its folds pick them from the table by `run_id`,
     or nothing folds them yet."""

@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Any
 from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics, files_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from moldau.loading.shape import Shape
 
 
 JITTER = (0.8, 1.2)  # of a back-off; of a request without one it follows from its request_id
-
-
-def _group_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    from moldau.records.flat import group_records
-
-    return group_records(keys, values)
 
 
 def _groups_to_delete(name: str, value: Any) -> list[str | None]:
@@ -161,7 +153,6 @@ DOMAIN = Domain(
         Topics(
             "consumer_offsets",
             "decoded.group_records",
-            _group_records,
             "records",
             known_in_part="int_groups__groups_known_in_part",
         ),

@@ -9,30 +9,10 @@ from typing import TYPE_CHECKING, Any
 from moldau.domains.domain import Domain, Explained, Kind, Question, Recorded, Subjects, Topics
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from moldau.loading.shape import Shape
     from moldau.sessions.run import Run
     from moldau.settings import Settings
     from moldau.settings.fields import Section
-
-
-def _offset_syncs(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    from moldau.records.flat import offset_syncs
-
-    return offset_syncs(keys, values)
-
-
-def _checkpoints(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    from moldau.records.flat import checkpoints
-
-    return checkpoints(keys, values)
-
-
-def _heartbeats(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    from moldau.records.flat import heartbeats
-
-    return heartbeats(keys, values)
 
 
 def _flow() -> type[Section]:
@@ -141,17 +121,9 @@ DOMAIN = Domain(
     ),
     verbs={"reset-plan": "Write the offsets that groups would be given, for Kafka's own tool."},
     topics=(
-        Topics(
-            "offset_syncs",
-            "decoded.offset_syncs",
-            _offset_syncs,
-            "offset_syncs",
-            is_read_again=True,
-        ),
-        Topics(
-            "checkpoints", "decoded.checkpoints", _checkpoints, "checkpoints", is_read_again=True
-        ),
-        Topics("heartbeats", "decoded.heartbeats", _heartbeats),
+        Topics("offset_syncs", "decoded.offset_syncs", "offset_syncs", is_read_again=True),
+        Topics("checkpoints", "decoded.checkpoints", "checkpoints", is_read_again=True),
+        Topics("heartbeats", "decoded.heartbeats"),
     ),
     files={"mirror_task_starts": _mirror_task_starts},
     sections={"flows": _flow},

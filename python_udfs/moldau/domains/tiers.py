@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics, files_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from moldau.loading.shape import Shape
-
-
-def _remote_log_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    from moldau.records.flat import remote_log_records
-
-    return remote_log_records(keys, values)
 
 
 def _shapes() -> Iterator[Shape]:
@@ -83,14 +75,7 @@ DOMAIN = Domain(
         ),
     ),
     verbs={"what-if": "Decide under other settings and show what differs."},
-    topics=(
-        Topics(
-            "remote_log_metadata",
-            "decoded.remote_log_records",
-            _remote_log_records,
-            is_read_again=True,
-        ),
-    ),
+    topics=(Topics("remote_log_metadata", "decoded.remote_log_records", is_read_again=True),),
     files=files_of(_shapes, "partition_states", "leader_epochs", "local_segments", "topic_configs"),
     reasoned="int_tiers__decisions_reasoned",
     subjects=Subjects(

@@ -24,11 +24,13 @@ from moldau.loading.stage import Staged
 from moldau.loading.tally import Tally
 from moldau.records import families, statuses
 from moldau.records.decode import decode
+from moldau.records.flat import flat
 from moldau.sessions.brought import Refusal
 from moldau.warehouse.append import append
 from moldau.warehouse.ask import ask, ask_rows, has_rows, sql_text
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.damage import open_table
+from moldau.warehouse.metadata import arrow_schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -193,7 +195,10 @@ def _count_again(
 def _decode(decoded: Topics, batch: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:
     position = _GROUP_POSITION if decoded.family == families.CONSUMER_OFFSETS else _POSITION
     columns = {name: batch.column(source) for name, source in position.items()}
-    values = decoded.decode(batch.column("record_key"), batch.column("record_value"))
+    told = [
+        column for column in arrow_schema(tables()[decoded.table]) if column.name not in columns
+    ]
+    values = flat(decoded.family, batch.column("record_key"), batch.column("record_value"), told)
     columns |= dict(zip(values.schema.names, values.columns, strict=True))
     tally.add(batch.column("topic_name"), columns["decode_status"], batch.column("record_value"))
     return pa.RecordBatch.from_pydict(columns)

@@ -6,7 +6,7 @@ walked, so that the status is right, but never turned into values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,124 +15,76 @@ from moldau.records import families, statuses
 from moldau.records.arrow_values import to_arrow
 from moldau.records.columns import Ints, ListColumn
 from moldau.records.decode import NO_VERSION, Decoded, decode
-from moldau.records.flat_schemas import (
-    CHECKPOINTS,
-    GROUP_RECORDS,
-    HEARTBEATS,
-    LEADER_EPOCHS,
-    OFFSET_SYNCS,
-    REMOTE_LOG_RECORDS,
-)
 from moldau.records.flat_sources import (
-    FIXED_SOURCES,
-    GROUP_KEY_SOURCES,
-    GROUP_VALUE_SOURCES,
     PARTITION_DELETE_STATES,
     SEGMENT_STATES,
+    column_of,
+    paths_of,
 )
 from moldau.records.scatter import Scatter
 from moldau.records.topic_lists import TopicLists
 
-_ABSENT_AS_NULL = ("expire_at_ms", "state_at_ms")
+
+def flat(
+    family: str, keys: pa.Array, values: pa.Array, columns: Sequence[pa.Field]
+) -> pa.RecordBatch:
+    """The records of a family as the columns of its table that tell what a record says."""
+    decoded = decode(family, keys, values)
+    names = {column.name for column in columns}
+    scatter = Scatter(len(decoded.status), is_zero_uuid_null=family == families.CONSUMER_OFFSETS)
+    for block in decoded.key_blocks + decoded.value_blocks:
+        for path in paths_of(block.column.layout):
+            if (name := column_of(family, path)) in names:
+                scatter.add(name, block, path)
+    made = _of_every_record(decoded)
+    if family == families.CONSUMER_OFFSETS:
+        made |= _of_groups(decoded, scatter)
+    elif family == families.REMOTE_LOG_METADATA:
+        made |= _of_segments(decoded, scatter)
+    arrays = [
+        made[column.name].cast(column.type)
+        if column.name in made
+        else scatter.finish(column.name, column.type)
+        for column in columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(columns))
 
 
-def group_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    """``__consumer_offsets`` records as GROUP_RECORDS."""
-    decoded = decode(families.CONSUMER_OFFSETS, keys, values)
-    size = len(decoded.status)
-    scatter, topics = Scatter(size, is_zero_uuid_null=True), TopicLists(size)
-    for block in decoded.key_blocks:
-        for slot in block.column.layout.fields:
-            scatter.add(GROUP_KEY_SOURCES[slot.name], block, slot.name)
+def _of_every_record(decoded: Decoded) -> dict[str, pa.Array]:
+    status = decoded.status.astype(np.int64)
+    return {
+        "record_type": _numbers(decoded.record_type),
+        "record_name": _names(decoded),
+        "value_version": _numbers(decoded.value_version),
+        "decode_status": pa.array(statuses.STATUS_NAMES, pa.string()).take(pa.array(status)),
+        "is_tombstone": pa.array(status == statuses.TOMBSTONE),
+    }
+
+
+def _of_groups(decoded: Decoded, scatter: Scatter) -> dict[str, pa.Array]:
+    """Topics; into `scatter` the members of classic groups. No instant is there as -1."""
+    topics = TopicLists(scatter.size)
     for block in decoded.value_blocks:
-        assert block.record.number is not None
-        for path, name in GROUP_VALUE_SOURCES[block.record.number].items():
-            scatter.add(name, block, path)
         topics.add(block)
-        if block.record.number == 2:
-            members = block.column.fields["members"]
-            assert isinstance(members, ListColumn)
+        members = block.column.fields.get("members")
+        if isinstance(members, ListColumn):
             count = members.count if block.good is None else members.count[block.good]
             scatter.numbers("member_count", block.good_rows(), count)
-    for name in _ABSENT_AS_NULL:
-        column = scatter.number_column(name)
-        if column is not None:
-            column[1][column[0] == -1] = False
-    return _batch(GROUP_RECORDS, decoded, scatter, {"subscribed_topics": topics.finish()})
+    for name in ("expire_at_ms", "state_at_ms"):
+        if column := scatter.number_column(name):
+            values, there = column
+            there[values == -1] = False
+    return {"subscribed_topics": topics.finish()}
 
 
-def remote_log_records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    """``__remote_log_metadata`` records as REMOTE_LOG_RECORDS."""
-    decoded = decode(families.REMOTE_LOG_METADATA, keys, values)
-    scatter = _scatter_fixed(decoded)
-    made = {
+def _of_segments(decoded: Decoded, scatter: Scatter) -> dict[str, pa.Array]:
+    return {
         "segment_state": _state_names(scatter, "segment_state", SEGMENT_STATES),
         "partition_delete_state": _state_names(
             scatter, "partition_delete_state", PARTITION_DELETE_STATES
         ),
         "leader_epochs": _leader_epochs(decoded),
     }
-    return _batch(REMOTE_LOG_RECORDS, decoded, scatter, made)
-
-
-def offset_syncs(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    """MirrorMaker's offset syncs as OFFSET_SYNCS."""
-    return _mirror(families.OFFSET_SYNCS, OFFSET_SYNCS, keys, values)
-
-
-def checkpoints(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    """MirrorMaker's checkpoints as CHECKPOINTS."""
-    return _mirror(families.CHECKPOINTS, CHECKPOINTS, keys, values)
-
-
-def heartbeats(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    """MirrorMaker's heartbeats as HEARTBEATS."""
-    return _mirror(families.HEARTBEATS, HEARTBEATS, keys, values)
-
-
-FLAT: dict[str, tuple[pa.Schema, Callable[[pa.Array, pa.Array], pa.RecordBatch]]] = {
-    families.CONSUMER_OFFSETS: (GROUP_RECORDS, group_records),
-    families.REMOTE_LOG_METADATA: (REMOTE_LOG_RECORDS, remote_log_records),
-    families.OFFSET_SYNCS: (OFFSET_SYNCS, offset_syncs),
-    families.CHECKPOINTS: (CHECKPOINTS, checkpoints),
-    families.HEARTBEATS: (HEARTBEATS, heartbeats),
-}
-"""By family: the schema and the function that makes it."""
-
-
-def _mirror(family: str, schema: pa.Schema, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    decoded = decode(family, keys, values)
-    return _batch(schema, decoded, _scatter_fixed(decoded), {})
-
-
-def _scatter_fixed(decoded: Decoded) -> Scatter:
-    scatter = Scatter(len(decoded.status))
-    sources = FIXED_SOURCES[decoded.family.name]
-    for block in decoded.key_blocks + decoded.value_blocks:
-        for path, name in sources.items():
-            if path.split(".")[0] in block.column.fields:
-                scatter.add(name, block, path)
-    return scatter
-
-
-def _batch(
-    schema: pa.Schema, decoded: Decoded, scatter: Scatter, made: dict[str, pa.Array]
-) -> pa.RecordBatch:
-    """Every column of the schema: the record's own facts, those made by hand, the scattered."""
-    status = decoded.status.astype(np.int64)
-    made = {
-        "record_type": _numbers(decoded.record_type),
-        "record_name": _names(decoded),
-        "value_version": _numbers(decoded.value_version),
-        "decode_status": pa.array(statuses.STATUS_NAMES, pa.string()).take(pa.array(status)),
-        "is_tombstone": pa.array(status == statuses.TOMBSTONE),
-        **made,
-    }
-    arrays = [
-        made[column.name] if column.name in made else scatter.finish(column.name, column.type)
-        for column in schema
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _numbers(values: Ints) -> pa.Array:
@@ -177,13 +129,12 @@ def _leader_epochs(decoded: Decoded) -> pa.Array:
             continue
         slot = next(s for s in block.column.layout.fields if s.name == "segmentLeaderEpochs")
         lists = to_arrow(block.buffer, slot, column)
-        # Only the names of the struct's fields change.
         renamed = pa.StructArray.from_arrays(
-            lists.values.flatten(), fields=list(LEADER_EPOCHS.value_type)
+            lists.values.flatten(), names=["leader_epoch", "start_offset"]
         )
         places = np.arange(len(block.rows)) if block.good is None else block.good
         slots[block.good_rows()] = sum(map(len, found)) + places
         found.append(pa.ListArray.from_arrays(lists.offsets, renamed))
     if not found:
-        return pa.nulls(size, LEADER_EPOCHS)
+        return pa.nulls(size)
     return pa.concat_arrays(found).take(pa.array(slots, mask=slots < 0))

@@ -10,6 +10,7 @@ import json
 import re
 import uuid
 from collections.abc import Collection
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from moldau.instants import now_ms
@@ -17,6 +18,7 @@ from moldau.warehouse.contracts import Table
 from moldau.warehouse.damage import spark_type
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from deltalake import DeltaTable
 
 DERIVED = ("seeds",)  # rebuilt from the rest, so they may be made anew
@@ -125,6 +127,15 @@ def fields_of(table: Table, may_require: Collection[str] | None = None) -> list[
         }
         for column in table.columns
     ]
+
+
+@cache
+def arrow_schema(table: Table) -> pa.Schema:
+    """The columns as Arrow has them."""
+    import pyarrow as pa
+    from deltalake import Schema
+
+    return pa.schema(Schema.from_json(_schema_string(fields_of(table))).to_arrow())
 
 
 def properties_of(table: Table) -> dict[str, str]:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from decoded_support import decoded
 from log_support import FAMILY
 from mirror_maker import Sync
 from spark_support import Record, change, fold, parquet_of, rows
 
 from moldau.records import families
 from moldau.records.encode import encode_key, encode_value
-from moldau.records.flat import FLAT
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
@@ -106,10 +106,9 @@ def decoded_records(
     family: str, cluster: str, topic: str, records: Sequence[tuple[int, int, bytes, bytes]]
 ) -> pa.Table:
     """(log offset, time, key, value) with the columns that a load writes to the decoded table."""
-    _, decode = FLAT[family]
     keys = pa.array([key for _, _, key, _ in records], pa.binary())
     values = pa.array([value for _, _, _, value in records], pa.binary())
-    decoded = decode(keys, values)
+    told = decoded(family, keys, values)
     count = len(records)
     columns = {
         "cluster_id": pa.array([cluster] * count, pa.string()),
@@ -118,7 +117,7 @@ def decoded_records(
         "log_offset": pa.array([offset for offset, *_ in records], pa.int64()),
         "recorded_at_ms": pa.array([at_ms for _, at_ms, _, _ in records], pa.int64()),
     }
-    columns |= dict(zip(decoded.schema.names, decoded.columns, strict=True))
+    columns |= dict(zip(told.schema.names, told.columns, strict=True))
     return pa.table(columns)
 
 

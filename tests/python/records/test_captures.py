@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from decoded_support import columns_of, decoded, remote_log_records
 from records_support import FIXTURES, binary, json_rows, unbase64
 from row_decoder import decode_row
 
+from moldau.domains import topics
 from moldau.records.families import FAMILIES, family_of
-from moldau.records.flat import FLAT, remote_log_records
 from moldau.records.wire_schema import Field, default_of
 
 CAPTURES = FIXTURES / "captures"
@@ -148,10 +149,10 @@ def test_every_captured_record_is_right_and_both_decoders_agree(path: Path) -> N
         assert row["decode_status"] == peer.status
         assert row["decode_status"] in ("ok", "tombstone")
         assert (row["value"] is None) == (peer.value is None)
-    if family in FLAT:
-        schema, make = FLAT[family]
+    if family in topics():
+        make = partial(decoded, family)
         batch = make(binary(keys), binary(values))
-        assert batch.schema.equals(schema)
+        assert batch.schema.equals(columns_of(family))
         assert batch.num_rows == len(lines)
         halves = [
             make(binary(keys).slice(i, 7), binary(values).slice(i, 7))

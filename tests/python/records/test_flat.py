@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from decoded_support import columns_of, decoded, group_records, remote_log_records
 from records_support import TOPICS, binary
 
 import moldau.records.walk_long as walk_long
+from moldau.domains import topics
 from moldau.records.encode import encode_key, encode_value, uvarint
 from moldau.records.families import family_of
-from moldau.records.flat import FLAT, group_records, remote_log_records
 
 FAMILY = "consumer_offsets"
 KEY = encode_key(FAMILY, 2, {"group": "g"})
@@ -145,9 +147,9 @@ def test_a_broken_value_leaves_the_key_columns() -> None:
     assert row["is_tombstone"] is True
 
 
-@pytest.mark.parametrize("family", FLAT)
+@pytest.mark.parametrize("family", topics())
 def test_chunks_slices_nulls_and_large_binary(family: str) -> None:
-    schema, make = FLAT[family]
+    schema, make = columns_of(family), partial(decoded, family)
     empty = make(pa.nulls(0, pa.binary()), pa.nulls(0, pa.binary()))
     assert empty.schema.equals(schema)
     keys, values = binary([KEY, None, b""] * 3), binary([b"\1\0", None, b""] * 3)

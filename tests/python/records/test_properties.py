@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from decoded_support import decoded
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from records_support import binary, plain_rows
@@ -13,8 +14,8 @@ from row_decoder import decode_row
 from strategies import KINDS, mutated, records
 
 import moldau.records.walk_long as walk_long
+from moldau.domains import topics
 from moldau.records.families import FAMILIES
-from moldau.records.flat import FLAT
 
 COMMON = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -64,8 +65,8 @@ def check_agreement(family: str, keys: list[Any], values: list[Any]) -> None:
             "unknown_tags": peer.unknown_tags if peer.value is not None else {},
         }
         assert row == expected
-    if family in FLAT:
-        batch = FLAT[family][1](binary(keys), binary(values))
+    if family in topics():
+        batch = decoded(family, binary(keys), binary(values))
         batch.validate(full=True)
         assert batch.column("decode_status").to_pylist() == [row["status"] for row in rows]
 

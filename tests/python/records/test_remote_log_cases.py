@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-
-from moldau.records.flat import remote_log_records
+from decoded_support import remote_log_records
 
 # an update of a segment, DELETE_SEGMENT_STARTED (golden vector G4), up to its state
 G4 = (

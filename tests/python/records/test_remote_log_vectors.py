@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-
-from moldau.records.flat import remote_log_records
+from decoded_support import remote_log_records
 
 TOPIC_ID = "00112233445566778899aabbccddeeff"
 SEGMENT = f"04666f6f{TOPIC_ID}00000000000102030405060708090a0b0c0d0e0f10"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from decoded_support import group_records
 from records_support import binary
 from row_decoder import java_string
 
-from moldau.records.flat import group_records
 from moldau.records.printed_records import java_utf8
 
 BAD = "\ufffd"

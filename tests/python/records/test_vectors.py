@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from decoded_support import group_records
 from records_support import FIXTURES, binary, json_rows, unhex
 from row_decoder import decode_row
 
 import moldau.records.walk_long as walk_long
 from moldau.records.embedded import read_assignments, read_subscriptions
-from moldau.records.flat import group_records
 from moldau.records.java_hash import (
     java_hash,
     offsets_partition_index,

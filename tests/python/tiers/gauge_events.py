@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from decoded_support import columns_of
 from gauge_support import id_of
 
-from moldau.records.flat_schemas import REMOTE_LOG_RECORDS
+from moldau.records.families import REMOTE_LOG_METADATA
 
 AT_MS = 1_000_000
 LONG_AGO_MS = 500_000
@@ -25,7 +26,7 @@ EVENTS = pa.schema(
         ("log_partition_index", pa.int32()),
         ("log_offset", pa.int64()),
         ("recorded_at_ms", pa.int64()),
-        *REMOTE_LOG_RECORDS,
+        *columns_of(REMOTE_LOG_METADATA),
     ]
 )
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from decoded_support import LEADER_EPOCHS
 from spark_support import fold, fold_snapshots, parquet_of, rows, with_clusters
 
 from moldau.records import families
-from moldau.records.flat_schemas import LEADER_EPOCHS
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 

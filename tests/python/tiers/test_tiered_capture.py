@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 import pytest
+from decoded_support import remote_log_records
 from gauge_support import METRICS, World, decide_worlds, gauges
 from spark_support import CAPTURES, mart, rows
 
-from moldau.records.flat import remote_log_records
 from moldau.sessions.session import Session
 
 CAPTURE = CAPTURES / "tiered"

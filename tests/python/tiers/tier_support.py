@@ -13,14 +13,13 @@ from typing import Any
 
 import pyarrow as pa
 import spark_support
+from decoded_support import LEADER_EPOCHS, remote_log_records
 from kafka_metadata import Event, Metadata
 from kafka_reference import Config, Partition
 from spark_support import fold, parquet_of
 
 from moldau.records.encode import encode_value
 from moldau.records.families import REMOTE_LOG_METADATA
-from moldau.records.flat import remote_log_records
-from moldau.records.flat_schemas import LEADER_EPOCHS
 from moldau.sessions.session import Session
 
 LOG_TOPIC = "__remote_log_metadata"
