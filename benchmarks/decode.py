@@ -24,12 +24,11 @@ from pathlib import Path
 import numpy
 import pyarrow as pa
 
-from moldau.records.encode import encode_key, encode_value
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "python"), str(ROOT / "tests" / "python" / "records")]
 
 from decoded_support import group_records  # noqa: E402
+from encode import encode_key, encode_value  # noqa: E402
 from row_decoder import decode_row  # noqa: E402
 
 CAPTURES = ROOT / "tests" / "fixtures" / "captures"

@@ -41,7 +41,6 @@ from measure import connect_peer, counted, insert, scratch, timed, versions, wri
 
 from moldau.compiled.graph import helpers_under, models
 from moldau.engines.duckdb.translation import MACROS
-from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.runs.opening import open_session
@@ -52,6 +51,10 @@ from moldau.warehouse.contracts import tables
 from moldau.warehouse.damage import open_table
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+
+from encode import encode_key, encode_value  # noqa: E402
+
 SAMPLES = ROOT / "samples"
 OFFSETS = 20
 BIG = 1_000_000  # groups of which one run must do

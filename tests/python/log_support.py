@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from encode import encode_key, encode_value
 from spark_support import Record
-
-from moldau.records.encode import encode_key, encode_value
 
 FAMILY = "consumer_offsets"
 

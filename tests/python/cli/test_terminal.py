@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from encode import encode_key, encode_value
 from log_support import FAMILY, Log
 
 import moldau
@@ -27,7 +28,6 @@ from moldau.escapes import visible
 from moldau.plugins.directory import DirectoryPlugin
 from moldau.reading.explain.reset_plan import ResetPlan
 from moldau.reading.tables.values import to_json
-from moldau.records.encode import encode_key, encode_value
 
 # colours, a clear screen in C1, DEL, a title, text from right to left, line and paragraph ends
 ODD = "\x1b[31m\x9b2J\x7f\x1b]0;t\x07\u202e\u2028\u2029\u2066\r\b\tz"

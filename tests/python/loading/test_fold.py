@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
+from encode import encode_value
 from log_support import FAMILY, Log
 from spark_support import (
     Record,
@@ -20,7 +21,6 @@ from spark_support import (
     with_clusters,
 )
 
-from moldau.records.encode import encode_value
 from moldau.sessions.session import Session
 
 CAPTURES = ("groups", "cleanup-inmemory", "cleanup-failing", "cleanup-noplugin")

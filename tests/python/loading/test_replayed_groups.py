@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from encode import encode_key, encode_value
 from log_support import FAMILY, Log
 from replayed_groups import REPLAYED, replay_of
 from spark_support import fold_records, rows, with_clusters
 
-from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.sessions.session import Session
 

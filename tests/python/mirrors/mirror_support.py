@@ -13,12 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 from decoded_support import decoded
+from encode import encode_key, encode_value
 from log_support import FAMILY
 from mirror_maker import Sync
 from spark_support import Record, change, fold, parquet_of, rows
 
 from moldau.records import families
-from moldau.records.encode import encode_key, encode_value
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from encode import encode_key, encode_value
 from mirror_maker import OffsetSyncWriter
 
 from moldau.project import SAMPLES
 from moldau.records import families
-from moldau.records.encode import encode_key, encode_value
 
 FOLDER = SAMPLES / "mirrors"
 LAG_MAX = 100  # MirrorMaker's default

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from encode import encode_value
 from log_support import FAMILY, Log
 from mirror_maker import Sync
 from mirror_support import (
@@ -20,7 +21,6 @@ from mirror_support import (
 )
 from spark_support import fold_records, fresh, rows
 
-from moldau.records.encode import encode_value
 from moldau.runs.decide import decide
 from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from encode import encode_key, encode_value
 from records_support import plain_rows, unbase64
 
 from moldau.loading.shapes import shapes
-from moldau.records.encode import encode_key, encode_value
 from moldau.records.families import FAMILIES
 from moldau.records.wire_schema import Field, default_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from encode import encode_key, encode_value
 from hypothesis import strategies as st
 
-from moldau.records.encode import encode_key, encode_value
 from moldau.records.families import FAMILIES
 from moldau.records.wire_schema import Field
 

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from decoded_support import columns_of, decoded, group_records, remote_log_records
+from encode import encode_key, encode_value, uvarint
 from records_support import TOPICS, binary
 
 import moldau.records.walk_long as walk_long
 from moldau.domains import topics
-from moldau.records.encode import encode_key, encode_value, uvarint
 from moldau.records.families import family_of
 
 FAMILY = "consumer_offsets"

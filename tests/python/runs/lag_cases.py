@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from encode import encode_key, encode_value
 from log_support import FAMILY, Log
-
-from moldau.records.encode import encode_key, encode_value
 
 T = 1_795_000_000_000
 LARGEST = 2**63 - 1

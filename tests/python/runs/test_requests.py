@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from encode import encode_key, encode_value
 from log_support import Log
 from spark_support import (
     Killed,
@@ -25,7 +26,6 @@ from spark_support import (
 )
 
 from moldau.compiled.graph import helpers_under
-from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
 from moldau.runs.load import load

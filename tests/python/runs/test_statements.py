@@ -10,12 +10,12 @@ import json
 from pathlib import Path
 
 import pytest
+from encode import encode_key, encode_value
 from log_support import Log
 from spark_support import commits, fold_records, in_spark, rows, statements, with_clusters, writes
 
 from moldau.compiled.graph import helpers_under, models_tagged
 from moldau.project import SAMPLES
-from moldau.records.encode import encode_key, encode_value
 from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.sessions.session import Engines, Session

@@ -48,13 +48,13 @@ def group_log() -> Log:
 
 
 def encode_consumer_group() -> bytes:
-    from moldau.records.encode import encode_value
+    from encode import encode_value
 
     return encode_value("consumer_offsets", 3, 0, {"epoch": 1})
 
 
 def encode_share_group() -> bytes:
-    from moldau.records.encode import encode_value
+    from encode import encode_value
 
     return encode_value("consumer_offsets", 11, 0, {"epoch": 1})
 

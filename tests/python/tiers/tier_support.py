@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 import spark_support
 from decoded_support import LEADER_EPOCHS, remote_log_records
+from encode import encode_value
 from kafka_metadata import Event, Metadata
 from kafka_reference import Config, Partition
 from spark_support import fold, parquet_of
 
-from moldau.records.encode import encode_value
 from moldau.records.families import REMOTE_LOG_METADATA
 from moldau.sessions.session import Session
 

@@ -1,6 +1,6 @@
 """Write records from plain dicts, by the same table that reads them.
 
-For tests, samples and benchmarks. Values use Kafka's field names; uuids and bytes are ``bytes``.
+Values use Kafka's field names; uuids and bytes are ``bytes``.
 Fields left out take Kafka's default. A tagged field at its default is not written, as in Kafka's
 generated writers; ``None`` in a nullable tagged field is written as a null payload.
 """
