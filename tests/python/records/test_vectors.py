@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from decoded_support import group_records
-from records_support import FIXTURES, binary, json_rows, unhex
-from row_decoder import decode_row
-
-import moldau.records.walk_long as walk_long
-from moldau.records.embedded import read_assignments, read_subscriptions
-from moldau.records.java_hash import (
+from embedded import read_assignments, read_subscriptions
+from java_hash import (
     java_hash,
     offsets_partition_index,
     offsets_partition_indexes,
 )
+from records_support import FIXTURES, binary, json_rows, unhex
+from row_decoder import decode_row
+
+import moldau.records.walk_long as walk_long
 from moldau.records.statuses import STATUS_NAMES
 
 VECTORS = json.loads((FIXTURES / "record_vectors.json").read_text())
