@@ -96,13 +96,13 @@ def ragged(at: Ints, count: Ints, width: int) -> Ints:
 
 def _list(buffer: Bytes, slot: Slot, column: ListColumn) -> pa.Array:
     element_type = slot_type(slot).value_type
-    n = len(column)
+    n = len(column.count)
     got = np.zeros(n, np.int64)
     for slots, _ in column.chunks:
         got += np.bincount(slots, minlength=n)
     first = np.cumsum(got) - got
     total = int(got.sum())
-    chunks = [to_arrow(buffer, slot, c, element=True) for _, c in column.chunks]
+    chunks = [to_arrow(buffer, slot, c) for _, c in column.chunks]
     values = pa.concat_arrays(chunks) if chunks else pa.array([], element_type)
     if len(chunks) > 1:
         # Chunk k holds element k of each list: bring the elements of one list together.
@@ -116,7 +116,7 @@ def _list(buffer: Bytes, slot: Slot, column: ListColumn) -> pa.Array:
 
 
 def _sparse(buffer: Bytes, slot: Slot, column: SparseColumn, arrow: pa.DataType) -> pa.Array:
-    index = np.full(len(column), -1 if column.default is None else 0, np.int64)
+    index = np.full(column.size, -1 if column.default is None else 0, np.int64)
     arrays = [] if column.default is None else [pa.array([column.default], arrow)]
     done = len(arrays)
     for slots, part in column.parts:
@@ -127,8 +127,8 @@ def _sparse(buffer: Bytes, slot: Slot, column: SparseColumn, arrow: pa.DataType)
     return values.take(pa.array(index, mask=index < 0))
 
 
-def to_arrow(buffer: Bytes, slot: Slot, column: Column, element: bool = False) -> pa.Array:
-    """The values of a column; ``element``: one of an array's elements, not the array."""
+def to_arrow(buffer: Bytes, slot: Slot, column: Column) -> pa.Array:
+    """The values of a column: those of the field, or, of an array, its elements."""
     if isinstance(column, FixedColumn):
         return fixed(buffer, column.kind, column.base + column.offset)
     if isinstance(column, SpanColumn):

@@ -41,9 +41,6 @@ class FixedColumn:
     base: Ints
     offset: int = 0
 
-    def __len__(self) -> int:
-        return len(self.base)
-
 
 @dataclass(slots=True)
 class SpanColumn:
@@ -53,9 +50,6 @@ class SpanColumn:
     at: Ints
     size: Ints
 
-    def __len__(self) -> int:
-        return len(self.at)
-
 
 @dataclass(slots=True)
 class FixedListColumn:
@@ -64,9 +58,6 @@ class FixedListColumn:
     kind: str
     at: Ints
     count: Ints
-
-    def __len__(self) -> int:
-        return len(self.at)
 
 
 @dataclass(slots=True)
@@ -80,20 +71,13 @@ class ListColumn:
     count: Ints
     chunks: list[tuple[Ints, Column]]
 
-    def __len__(self) -> int:
-        return len(self.count)
-
 
 @dataclass(slots=True)
 class StructColumn:
     """A struct that is there in every slot; a tagged field's column is a SparseColumn."""
 
     layout: StructLayout
-    size: int
     fields: dict[str, Column]
-
-    def __len__(self) -> int:
-        return self.size
 
 
 @dataclass(slots=True)
@@ -106,9 +90,6 @@ class SparseColumn:
     size: int
     parts: list[tuple[Ints, Column]]
     default: object
-
-    def __len__(self) -> int:
-        return self.size
 
 
 Column = FixedColumn | SpanColumn | FixedListColumn | ListColumn | StructColumn | SparseColumn

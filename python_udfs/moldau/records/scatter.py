@@ -57,10 +57,7 @@ class Scatter:
         column = field_at(block.column, path)
         if column is None:
             return
-        if block.good is None:
-            self._put(name, block.buffer, block.rows, column, None)
-        else:
-            self._put(name, block.buffer, block.rows[block.good], column, block.good)
+        self._put(name, block.buffer, block.good_rows(), column, block.good)
 
     def _put(
         self, name: str, buffer: Bytes, rows: Ints, column: Column, slots: Ints | None
@@ -69,16 +66,9 @@ class Scatter:
         if isinstance(column, SparseColumn):
             self._put_sparse(name, buffer, rows, column, slots)
         elif isinstance(column, SpanColumn):
-            at, size = (
-                (column.at, column.size)
-                if slots is None
-                else (
-                    column.at[slots],
-                    column.size[slots],
-                )
-            )
             _, all_at, all_size = self._span(name, buffer)
-            all_at[rows], all_size[rows] = at, size
+            all_at[rows] = column.at if slots is None else column.at[slots]
+            all_size[rows] = column.size if slots is None else column.size[slots]
         elif isinstance(column, FixedColumn):
             base = column.base if slots is None else column.base[slots]
             if column.kind == "uuid":
@@ -95,7 +85,7 @@ class Scatter:
             self.numbers(name, rows, np.full(len(rows), column.default, np.int64))
         row_of = rows
         if slots is not None:
-            row_of = np.full(len(column), -1, np.int64)
+            row_of = np.full(column.size, -1, np.int64)
             row_of[slots] = rows
         for part_slots, part in column.parts:
             part_rows = row_of[part_slots]
@@ -107,10 +97,7 @@ class Scatter:
 
     def numbers(self, name: str, rows: Ints, values: npt.NDArray[Any]) -> None:
         if name not in self._numbers:
-            self._numbers[name] = (
-                np.zeros(self.size, np.int64),
-                np.zeros(self.size, np.bool_),
-            )
+            self._numbers[name] = (np.zeros(self.size, np.int64), np.zeros(self.size, np.bool_))
         all_values, there = self._numbers[name]
         all_values[rows] = values
         there[rows] = True

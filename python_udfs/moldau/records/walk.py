@@ -61,7 +61,7 @@ class Walker:
             parts = self._tags(layout, cur, path)
             for tag, slot in layout.tags.items():
                 columns[slot.name] = SparseColumn(len(cur.pos), parts.get(tag, []), slot.default)
-        return StructColumn(layout, len(cur.pos), columns)
+        return StructColumn(layout, columns)
 
     def slot(self, slot: Slot, cur: Cursors, path: Path, tagged: bool = False) -> Column:
         if slot.is_array:
@@ -69,7 +69,7 @@ class Walker:
         if slot.struct is None:
             return self._primitive(slot, slot.nullable, cur)
         if slot.nullable:
-            return self._nullable_struct(slot, slot.struct, cur, path, tagged)
+            return self._nullable_struct(slot.struct, cur, path, tagged)
         return self.struct(slot.struct, cur, path)
 
     def _primitive(self, slot: Slot, nullable: bool, cur: Cursors) -> Column:
@@ -103,7 +103,7 @@ class Walker:
             size[bad] = 0
 
     def _nullable_struct(
-        self, slot: Slot, layout: StructLayout, cur: Cursors, path: Path, tagged: bool
+        self, layout: StructLayout, cur: Cursors, path: Path, tagged: bool
     ) -> Column:
         # A struct in a tag is marked by an unsigned varint, elsewhere by a signed byte.
         marker = cur.uvarint() if tagged else cur.number("int8", 1)

@@ -245,7 +245,7 @@ class _Struct:
             parts = [(_ints(slots), value.column())] if slots else []
             name, default = value.slot.name, value.slot.default
             columns[name] = SparseColumn(len(self.seen), parts, default)
-        return StructColumn(self.layout, len(self.seen), columns)
+        return StructColumn(self.layout, columns)
 
 
 def _walk_long(
