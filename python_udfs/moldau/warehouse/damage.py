@@ -68,8 +68,7 @@ def find_log_damage(folder: Path) -> str | None:
     """What is wrong with a table's log or its deletion vectors; None = nothing."""
     try:
         with looking_at(folder):
-            tail = read_log_tail(folder)
-            missing = [name for name in tail.deletion_vector_files if not _is_there(folder / name)]
+            missing = [it for it in read_log_tail(folder) if not _is_there(folder / it)]
     except (LogDamageError, DamagedError) as error:
         return str(error)
     return f"the deletion vector {min(missing)} is missing" if missing else None

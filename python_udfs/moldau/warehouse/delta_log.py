@@ -11,7 +11,6 @@ import os
 import re
 from base64 import b85decode
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -29,16 +28,9 @@ class LogDamageError(Exception):
     """What is wrong with the log, with the file's name."""
 
 
-@dataclass(frozen=True)
-class LogTail:
-    """The commits after the last checkpoint, as far as they name things outside the log."""
-
-    version: int
-    deletion_vector_files: frozenset[str]
-
-
-def read_log_tail(folder: Path) -> LogTail:
-    """Check every commit since the last checkpoint of the table in `folder`.
+def read_log_tail(folder: Path) -> set[str]:
+    """Check every commit since the last checkpoint of the table in `folder`; gives the files of
+    deletion vectors that they name.
 
     LogDamageError if there is no log, a commit is missing, empty or not JSON, or the last
     checkpoint is empty.
@@ -69,7 +61,7 @@ def read_log_tail(folder: Path) -> LogTail:
                 path = str(remove.get("path"))
                 if _vector_file(remove) == deletion_vectors.get(path):
                     deletion_vectors.pop(path, None)
-    return LogTail(last, frozenset(name for name in deletion_vectors.values() if name))
+    return {name for name in deletion_vectors.values() if name}
 
 
 def last_commit(folder: Path) -> tuple[int, int]:
