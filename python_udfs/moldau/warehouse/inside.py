@@ -6,34 +6,14 @@ import os
 import shutil
 from pathlib import Path
 
-from moldau.warehouse.paths import (
-    ASIDE,
-    CALLS,
-    DBT_LOG,
-    ERRORS,
-    IDLE,
-    LEFT,
-    LISTS,
-    LOADS,
-    NEW,
-    PLAIN_LISTS,
-    PLUGIN_LOG,
-    REFUSED,
-    RUNS,
-    SCHEMA,
-    SEEDED,
-    SPARK_LOG,
-)
-
-_FOLDERS = (ASIDE, CALLS, IDLE, LISTS, LOADS, NEW, PLAIN_LISTS, REFUSED, RUNS, *DBT_LOG.parents[:2])
-_FILES = (DBT_LOG, ERRORS, LEFT, PLUGIN_LOG, SCHEMA, SEEDED, SPARK_LOG)
+from moldau.warehouse.paths import FILES, FOLDERS, IDLE
 
 
 def put_in_order(warehouse: Path) -> None:
     """Move what is in the place of something else out of its way: moldau makes that anew."""
-    for path in reversed(_FOLDERS):
+    for path in reversed(FOLDERS):
         put_aside(warehouse / path, is_folder=True)
-    for path in _FILES:
+    for path in FILES:
         put_aside(warehouse / path, is_folder=False)
     if (warehouse / IDLE).is_dir():
         for note in (warehouse / IDLE).glob("*.json"):

@@ -21,3 +21,7 @@ ERRORS = _INSIDE / "errors.log"  # tracebacks of errors that are moldau's own
 DBT_LOG = _INSIDE / "dbt" / "logs" / "dbt.log"
 SPARK_LOG = _INSIDE / "spark.log"
 PLUGIN_LOG = _INSIDE / "plugins.log"  # what plugins print
+
+# what of these must be a folder, and what a file
+FOLDERS = (ASIDE, CALLS, IDLE, LISTS, LOADS, NEW, PLAIN_LISTS, REFUSED, RUNS, *DBT_LOG.parents[:2])
+FILES = (DBT_LOG, ERRORS, LEFT, PLUGIN_LOG, SCHEMA, SEEDED, SPARK_LOG)
