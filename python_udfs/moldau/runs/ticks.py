@@ -48,6 +48,7 @@ class WarehouseTicks:
         self.unrecorded: list[Run] = []
 
     def timers(self) -> list[Timer]:
+        """Those that are wanted now, in the order in which they run when due at once."""
         if self._is_open:
             try:
                 self._clusters = self._known()
@@ -60,6 +61,7 @@ class WarehouseTicks:
         )
 
     def run(self, timer: Timer) -> None:
+        """Raises WarehouseInUse, ShutdownRequested, or whatever went wrong."""
         with locked(self._warehouse, COMMAND):
             runs = self._decide(timer, now_ms())
         for run in runs:
@@ -86,17 +88,20 @@ class WarehouseTicks:
             raise
 
     def drop(self, timer: Timer, late_ms: int, reason: str) -> None:
+        """A tick that came `late_ms` ago does not run."""
         came_at_ms = now_ms() - late_ms
         dropped = Run("", timer.kind, [timer.cluster_id], came_at_ms, started_at_ms=came_at_ms)
         self.unrecorded.append(dropped)
         self._warn(f"{_of(timer)} at {format_instant(came_at_ms)} skipped: {reason}")
 
     def fail(self, timer: Timer, error: Exception) -> None:
+        """The run raised; the next tick runs."""
         self._warn(f"Unexpected error running the {_of(timer)}: {_cause(error)}")
         forget_if_dead()
 
     def settle(self) -> bool:
-        """Record the dropped ticks; False while another command holds the warehouse."""
+        """Record the dropped ticks; False = that must be tried again, as another command holds the
+        warehouse."""
         if not self.unrecorded:
             return True
         if not is_initialised(self._warehouse):

@@ -8,14 +8,17 @@ before it runs, or waits until another cluster's has run, is dropped and never m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
 from moldau.runs.apply import calls_plugins
 from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.lock import WarehouseInUse
+
+if TYPE_CHECKING:
+    from moldau.runs.ticks import WarehouseTicks
 
 LOOK_AROUND_MS = 60_000  # so often clusters that were loaded meanwhile are looked for
 TRY_AGAIN_MS = 1_000  # so often what could not be recorded is tried again
@@ -32,29 +35,12 @@ class Timer:
     interval_ms: int
 
 
-class Ticks(Protocol):
-    """What the timers drive."""
-
-    def timers(self) -> Sequence[Timer]:
-        """Those that are wanted now, in the order in which they run when due at once."""
-
-    def run(self, timer: Timer) -> None:
-        """Raises WarehouseInUse, ShutdownRequested, or whatever went wrong."""
-
-    def drop(self, timer: Timer, late_ms: int, reason: str) -> None:
-        """A tick that came `late_ms` ago does not run."""
-
-    def fail(self, timer: Timer, error: Exception) -> None:
-        """The run raised; the next tick runs."""
-
-    def settle(self) -> bool:
-        """Record what was dropped; False = that must be tried again."""
-
-
 class Watch:
     """`clock`: milliseconds that never go back; `wait`: sleep so many, True = shut down now."""
 
-    def __init__(self, ticks: Ticks, clock: Callable[[], int], wait: Callable[[int], bool]) -> None:
+    def __init__(
+        self, ticks: WarehouseTicks, clock: Callable[[], int], wait: Callable[[int], bool]
+    ) -> None:
         self._ticks, self._clock, self._wait = ticks, clock, wait
         self._due_ms: dict[Timer, int] = {}
         self._waiting: dict[Timer, int] = {}  # ticks that have come, and when
