@@ -52,3 +52,20 @@ class Outcome:
     started_at_ms: int
     finished_at_ms: int
     withheld_message: str | None = None
+
+
+def call_row(call: Any, run_id: str, outcome: Outcome) -> dict[str, Any]:
+    """A row of history.plugin_calls; `call`: a Call, or a row that asks for one."""
+    return {
+        "call_id": call.call_id,
+        "run_id": run_id,
+        "cluster_id": call.cluster_id,
+        "group_id": call.group_id,
+        "operation": call.operation,
+        "topology_epoch": call.topology_epoch,
+        "outcome": outcome.outcome,
+        "message": outcome.message,
+        "started_at_ms": outcome.started_at_ms,
+        "finished_at_ms": outcome.finished_at_ms,
+        "withheld_message": outcome.withheld_message,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from moldau.plugins.outcomes import Call, Outcome
+from moldau.plugins.outcomes import Call, Outcome, call_row
 from moldau.warehouse.append import append
 
 
@@ -13,21 +13,6 @@ def record_calls(warehouse: Path, run_id: str, made: Iterable[tuple[Call, Outcom
     """One commit, none for no calls."""
     import pyarrow as pa
 
-    rows = [
-        {
-            "call_id": call.call_id,
-            "run_id": run_id,
-            "cluster_id": call.cluster_id,
-            "group_id": call.group_id,
-            "operation": call.operation,
-            "topology_epoch": call.topology_epoch,
-            "outcome": outcome.outcome,
-            "message": outcome.message,
-            "started_at_ms": outcome.started_at_ms,
-            "finished_at_ms": outcome.finished_at_ms,
-            "withheld_message": outcome.withheld_message,
-        }
-        for call, outcome in made
-    ]
+    rows = [call_row(call, run_id, outcome) for call, outcome in made]
     if rows:
         append(warehouse, "history.plugin_calls", [pa.RecordBatch.from_pylist(rows)])

@@ -20,9 +20,10 @@ from typing import Any
 
 from moldau.plugins.calls import Call, make_calls
 from moldau.plugins.kept_answers import Journal, read_left
-from moldau.plugins.outcomes import Outcome
+from moldau.plugins.outcomes import Outcome, call_row
 from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
 
+# types of `call_row`
 RETURNS = (
     "call_id string, run_id string, cluster_id string, group_id string, operation string, "
     "topology_epoch int, outcome string, message string, started_at_ms bigint, "
@@ -94,19 +95,7 @@ def _call(row: Any) -> Call:
 
 
 def _told(row: Any, answer: Outcome) -> tuple[Any, ...]:
-    return (
-        row.call_id,
-        row.run_id,
-        row.cluster_id,
-        row.group_id,
-        row.operation,
-        row.topology_epoch,
-        answer.outcome,
-        answer.message,
-        answer.started_at_ms,
-        answer.finished_at_ms,
-        answer.withheld_message,
-    )
+    return tuple(call_row(row, row.run_id, answer).values())
 
 
 def _plugin(spec: PluginSpec, journal: Journal) -> Any:
