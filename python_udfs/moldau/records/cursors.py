@@ -9,6 +9,8 @@ bytes, kept as a signed 32-bit number, so a length "above 2^31" is negative, whi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from moldau.records.columns import Bools, Bytes, Ints, gather
@@ -16,19 +18,16 @@ from moldau.records.columns import Bools, Bytes, Ints, gather
 _LONGEST_VARINT = 5
 
 
+@dataclass(slots=True)
 class Cursors:
     """Positions and ends of n rows in one buffer; ``rows`` are the record numbers."""
 
-    __slots__ = ("broken", "buffer", "end", "pos", "rows")
-
-    def __init__(
-        self, buffer: Bytes, pos: Ints, end: Ints, rows: Ints, broken: bool = False
-    ) -> None:
-        self.buffer = buffer
-        self.pos = pos
-        self.end = end
-        self.rows = rows
-        self.broken = broken  # some row may be poisoned; saves a look at all of them
+    buffer: Bytes
+    pos: Ints
+    end: Ints
+    rows: Ints
+    broken: bool = False
+    """Some row may be poisoned; saves a look at all of them."""
 
     def at(self, slots: Ints) -> Cursors:
         """Own cursors for some of the rows."""

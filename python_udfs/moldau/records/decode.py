@@ -183,12 +183,15 @@ def _values(
     if cur.broken:
         alive = cur.alive()
         out.status[rows[~alive]] = statuses.BAD_VALUE
-        cur, versions, key_trailing = (
-            cur.at(np.flatnonzero(alive)),
-            versions[alive],
-            key_trailing[alive],
-        )
+        versions, key_trailing = versions[alive], key_trailing[alive]
+        cur = cur.at(np.flatnonzero(alive))
         cur.broken = False
+    _by_version(out, record, versions, cur, key_trailing)
+
+
+def _by_version(
+    out: Decoded, record: RecordType, versions: Ints, cur: Cursors, key_trailing: Bools
+) -> None:
     out.value_version[cur.rows] = versions
     for version, where in _groups(versions):
         sub = cur if where is None else cur.at(where)
@@ -223,10 +226,7 @@ def _decode_framed(out: Decoded, data: RecordBytes) -> None:
     alive = cur.alive()
     out.status[cur.rows[~alive]] = statuses.BAD_VALUE
     # Java casts both to short before it looks them up.
-    api_key, version = (
-        api_key.astype(np.int16).astype(np.int64),
-        version.astype(np.int16).astype(np.int64),
-    )
+    api_key, version = (it.astype(np.int16).astype(np.int64) for it in (api_key, version))
     good = np.flatnonzero(alive)
     out.record_type[cur.rows[good]] = api_key[good]
     for number, where in _groups(api_key[good]):
@@ -235,11 +235,6 @@ def _decode_framed(out: Decoded, data: RecordBytes) -> None:
         if record is None:
             out.status[cur.rows[slots]] = statuses.UNKNOWN_TYPE
             continue
-        out.value_version[cur.rows[slots]] = version[slots]
-        for value_version, inner in _groups(version[slots]):
-            sub = cur.at(slots if inner is None else slots[inner])
-            sub.broken = False
-            if value_version in record.value.valid:
-                _value(out, record, value_version, sub, np.zeros(len(sub.rows), np.bool_))
-            else:
-                out.status[sub.rows] = statuses.UNKNOWN_VERSION
+        sub = cur.at(slots)
+        sub.broken = False
+        _by_version(out, record, version[slots], sub, np.zeros(len(slots), np.bool_))

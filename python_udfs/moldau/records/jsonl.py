@@ -22,12 +22,8 @@ def _json_struct(layout: StructLayout, value: dict[str, Any]) -> dict[str, Any]:
 def _json_value(slot: Slot, value: Any) -> Any:
     if value is None:
         return None
-    if slot.is_array:
-        return [_json_one(slot, element) for element in value]
-    return _json_one(slot, value)
-
-
-def _json_one(slot: Slot, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_json_value(slot, element) for element in value]
     if slot.struct is not None:
         return _json_struct(slot.struct, value)
     if slot.kind == "uuid":
