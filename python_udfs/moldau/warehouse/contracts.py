@@ -7,6 +7,7 @@ and constraints stand there once, and both `init` and dbt read them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -67,35 +68,32 @@ def marts() -> dict[str, Table]:
 def run_views() -> dict[str, dict[str, str]]:
     """The views of `run.*`: name -> type of each column, which may be those of a table."""
     found = {}
-    for path in sorted(_source_files()):
-        for source in _content(path).get("sources", []):
-            for entry in source["tables"] if source["name"] == "run" else ():
-                like = entry.get("config", {}).get("meta", {}).get("like")
-                columns = tables()[like].columns if like else _table("run", entry).columns
-                found[entry["name"]] = {column.name: column.data_type for column in columns}
+    for source, entry, meta in _sources():
+        if source == "run":
+            table = tables()[meta["like"]] if "like" in meta else _table("run", entry)
+            found[entry["name"]] = {column.name: column.data_type for column in table.columns}
     return found
 
 
 @cache
 def untold_parameters() -> dict[str, str]:
     """SQL of what is not told in `run.parameters` where no run is open, by column."""
-    content = _content(ROOT / "models" / "staging" / "sources" / "run.yml")
-    [run] = (source for source in content["sources"] if source["name"] == "run")
-    [entry] = (table for table in run["tables"] if table["name"] == "parameters")
-    found: dict[str, str] = entry["config"]["meta"]["untold"]
-    return found
+    [found] = (meta["untold"] for _, _, meta in _sources() if "untold" in meta)
+    return dict(found)
 
 
 @cache
 def in_force() -> dict[str, str]:
     """Views of `run.*` that are the rows in force of a table of state: name -> table."""
-    return {
-        entry["name"]: meta["like"]
-        for path in sorted(_source_files())
-        for source in _content(path).get("sources", [])
-        for entry in source["tables"]
-        if (meta := entry.get("config", {}).get("meta", {})).get("is_in_force")
-    }
+    return {entry["name"]: meta["like"] for _, entry, meta in _sources() if meta.get("is_in_force")}
+
+
+def _sources() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Name of the source, entry and meta of every table that dbt has as a source."""
+    for path in sorted(_source_files()):
+        for source in _content(path).get("sources", []):
+            for entry in source["tables"]:
+                yield source["name"], entry, entry.get("config", {}).get("meta", {})
 
 
 def _source_files() -> list[Path]:
