@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,21 +56,14 @@ def complete_file(target: Path) -> Iterator[Write]:
 
 
 @contextlib.contextmanager
-def _json_lines(path: Path) -> Iterator[Write]:
-    with path.open("wb") as stream:
-        yield lambda rows: _write_lines(stream.write, rows)
+def _json_lines(path: Path, opener: Callable[[Path, str], Any]) -> Iterator[Write]:
+    def write(rows: Sequence[dict[str, Any]]) -> None:
+        # without blanks: so `load` sees at once that a chunk has no headers
+        text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+        file.write(text.encode("ascii"))
 
-
-@contextlib.contextmanager
-def _zipped_json_lines(path: Path) -> Iterator[Write]:
-    with gzip.open(path, "wb", compresslevel=6) as stream:
-        yield lambda rows: _write_lines(stream.write, rows)
-
-
-def _write_lines(write: Callable[[bytes], Any], rows: Sequence[dict[str, Any]]) -> None:
-    # without blanks: so `load` sees at once that a chunk has no headers
-    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
-    write(text.encode("ascii"))
+    with opener(path, "wb") as file:
+        yield write
 
 
 @contextlib.contextmanager
@@ -97,7 +91,7 @@ def _opener(target: Path) -> Callable[[Path], contextlib.AbstractContextManager[
 
 
 _ENDINGS: dict[str, Callable[[Path], contextlib.AbstractContextManager[Write]]] = {
-    ".jsonl": _json_lines,
-    ".jsonl.gz": _zipped_json_lines,
+    ".jsonl": partial(_json_lines, opener=open),
+    ".jsonl.gz": partial(_json_lines, opener=partial(gzip.open, compresslevel=6)),
     ".parquet": _parquet,
 }
