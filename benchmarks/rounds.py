@@ -13,13 +13,16 @@ import argparse
 import json
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from measure import scratch
 
-from moldau.records.encode import encode_key, encode_value
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "python"))
+from encode import encode_key, encode_value
+
 from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.runs.opening import open_session
