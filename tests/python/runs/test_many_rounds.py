@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import deltalake
@@ -36,7 +35,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def costs(session: Session) -> list[dict[str, int]]:
-    """Of each round: opened tables, statements, commits of others than of upkeep."""
+    """Of each round: opened tables, statements, commits other than those of upkeep."""
     log = Log()
     for number in range(20):
         log.streams(f"g{number}", stored=3)
@@ -48,11 +47,11 @@ def costs(session: Session) -> list[dict[str, int]]:
         log.records = [log.records[-1]]
         with pytest.MonkeyPatch.context() as patch, statements() as given:
             opened = counting(patch)
-            before = commits(session.warehouse) - joins(session.warehouse)
+            before = commits(session.warehouse)
             load(fresh(session), [file], "c", "records")
             for kind in ("cycle", "sweep"):
                 decide(fresh(session), kind, ["c"], AT_MS + 60_000 * number, is_dry_run=False)
-            made = commits(session.warehouse) - joins(session.warehouse) - before
+            made = commits(session.warehouse) - before
             found.append({"opened": len(opened), "statements": len(given), "commits": made})
     return found
 
@@ -67,11 +66,6 @@ def counting(patch: pytest.MonkeyPatch) -> list[str]:
 
     patch.setattr(deltalake.DeltaTable, "__init__", noting)
     return opened
-
-
-def joins(warehouse: Path) -> int:
-    logs = warehouse.glob("*/*/_delta_log/*.json")
-    return sum('"operation": "OPTIMIZE"' in log.read_text() for log in logs)
 
 
 def test_a_round_costs_what_the_first_ones_did(costs: list[dict[str, int]]) -> None:
