@@ -470,4 +470,4 @@ def _commits(warehouse: Path) -> dict[str, int]:
 
 @cache
 def _is_upkeep(commit: Path) -> bool:
-    return '"operation": "OPTIMIZE"' in commit.read_text()
+    return '"operation":"OPTIMIZE"' in commit.read_text()

@@ -107,7 +107,9 @@ def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> N
     """
     commit = folder / "_delta_log" / f"{version:020d}.json"
     unfinished = commit.with_name(f".{commit.name}.unfinished")
-    lines = "".join(json.dumps(action, ensure_ascii=False) + "\n" for action in actions)
+    lines = "".join(
+        json.dumps(action, ensure_ascii=False, separators=(",", ":")) + "\n" for action in actions
+    )
     unfinished.write_text(lines, encoding="utf-8")
     fsync(unfinished)
     try:

@@ -101,9 +101,9 @@ def delete_unneeded(opened: DeltaTable, hours: int | None = None) -> None:
         return
     if not may_hide_rows(opened):
         opened.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
-    elif "://" not in opened.table_uri:
+    elif "://" not in (folder := path_of(opened.table_uri)):
         for file in files:
-            Path(path_of(opened.table_uri), file).unlink(missing_ok=True)
+            Path(folder, file).unlink(missing_ok=True)
 
 
 def _unneeded(opened: DeltaTable, hours: int | None) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,12 @@ from moldau.warehouse.upkeep import Maintained, Retention, maintain
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
+_FOR_VACUUM = {
+    # against less than the table says: moldau.yml may say less
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+    # tasks that list the one folder: Spark would start ten thousand
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
+}
 
 
 def maintain_in_spark(
@@ -28,11 +35,23 @@ def maintain_in_spark(
     has_vectors = may_hide_rows(open_table(warehouse.joinpath(*name.split("."))))
     if due.files_deleted or has_vectors:  # those are not told
         hours = retention(name)
-        checks = spark.conf.get(_CHECK, None)
-        spark.conf.set(_CHECK, "false")  # against less than the table says: moldau.yml may say less
-        try:
-            told = "" if hours is None else f" retain {hours} hours"
+        told = "" if hours is None else f" retain {hours} hours"
+        with _set(spark, _FOR_VACUUM):
             spark.sql(f"vacuum delta.`{folder}`{told}")
-        finally:
-            spark.conf.set(_CHECK, checks) if checks is not None else spark.conf.unset(_CHECK)
     return due
+
+
+@contextlib.contextmanager
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """In this block; as before after it."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            if earlier is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, earlier)
