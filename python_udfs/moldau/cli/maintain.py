@@ -34,6 +34,7 @@ def maintain(
       moldau maintain state.runs history.decision_changes
     """
     from moldau.reading.tables.names_of import existing_tables
+    from moldau.warehouse.upkeep import forget_refusals
     from moldau.warehouse.upkeep import maintain as maintain_table
 
     there = existing_tables(settings.warehouse)
@@ -52,5 +53,7 @@ def maintain(
             done = [maintain_in_spark(spark, warehouse, n, retention) for n in tables or there]
         else:
             done = [maintain_table(warehouse, n, retention, dry_run) for n in tables or there]
+        if not (tables or dry_run):
+            forget_refusals(warehouse, retention)
     rows = [tuple(vars(one).values()) for one in done]
     write_rows(COLUMNS, [row for row in rows if any(row[1:])], output_format)

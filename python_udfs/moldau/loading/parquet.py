@@ -21,6 +21,7 @@ from moldau.loading.shape import Field, Shape
 from moldau.settings.limits import Limits
 
 BATCH_ROWS, BATCH_BYTES = 65_536, 32 * 1024 * 1024
+_AT_ONCE = 256  # rows that are unpacked before anybody looks how long they are
 
 
 def parquet_chunks(file: Path, shape: Shape, limits: Limits) -> Iterator[Chunk]:
@@ -54,15 +55,21 @@ def _chunks(
 
 def _batches(
     parquet: pa.parquet.ParquetFile, file: str, names: list[str], limits: Limits
-) -> Iterator[pa.RecordBatch]:
-    """Few rows at once where rows are long."""
-    groups = [parquet.metadata.row_group(index) for index in range(parquet.num_row_groups)]
-    unpacked = sum(group.total_byte_size for group in groups)
-    limits.refuse_bomb(file, unpacked, Path(file).stat().st_size)
-    for index, group in enumerate(groups):
-        rows = BATCH_BYTES * group.num_rows // max(group.total_byte_size, 1)
-        at_once = max(1, min(BATCH_ROWS, rows))
-        yield from parquet.iter_batches(at_once, row_groups=[index], columns=names)
+) -> Iterator[pa.Table]:
+    """Few rows at once where rows are long, as values of a dictionary may be, however small the
+    file."""
+    file_bytes, unpacked, size = Path(file).stat().st_size, 0, 0
+    some: list[pa.RecordBatch] = []
+    for batch in parquet.iter_batches(_AT_ONCE, columns=names):
+        unpacked += batch.nbytes
+        limits.refuse_bomb(file, unpacked, file_bytes)
+        some.append(batch)
+        size += batch.nbytes
+        if size >= BATCH_BYTES or len(some) * _AT_ONCE >= BATCH_ROWS:
+            yield pa.Table.from_batches(some)
+            some, size = [], 0
+    if some:
+        yield pa.Table.from_batches(some)
 
 
 def _fields(schema: pa.Schema, file: str, shape: Shape) -> list[Field]:

@@ -129,7 +129,9 @@ def _json_chunk(chunk: bytes, line: int, file: str, shape: Shape) -> Iterator[Ch
 def _read_whole(chunk: bytes, shape: Shape) -> pa.Table | None:
     """The chunk by Arrow, or None when a line must be looked at for itself."""
     rows = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-    if not (shape.is_plain(chunk, rows) and _is_utf8(chunk)):
+    # where a line is empty another may hold two objects: their sum would tell nothing
+    objects = chunk.count(b"\n{") + chunk.startswith(b"{")
+    if not (objects == rows and shape.is_plain(chunk, rows) and _is_utf8(chunk)):
         return None
     options = pa.json.ReadOptions(block_size=len(chunk) + 1)
     parsing = pa.json.ParseOptions(

@@ -48,7 +48,10 @@ def finish_interrupted(session: Session) -> list[Run]:
                 _require_rows(session, run)
             loaded = carry_out(session, run)
             if loaded:
-                session.notes += [f"load {run.run_id}: {note}" for note in loaded.notes]
+                notes = list(loaded.notes)
+                if loaded.rows_refused:
+                    notes.append(f"{loaded.rows_refused} refused: all are in {loaded.refused_file}")
+                session.notes += [f"load {run.run_id}: {note}" for note in notes]
             else:
                 finished.append(run)
     session.finished += finished

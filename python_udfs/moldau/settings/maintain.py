@@ -10,8 +10,9 @@ from pydantic_core import PydanticCustomError
 from moldau.settings.fields import Section, Whole, nothing_is_empty
 from moldau.warehouse.contracts import tables
 
-# a day: no reader goes on with a version for longer; 30 days: then Delta forgets the version itself
-RetentionHours = Annotated[Whole, Field(ge=24, le=30 * 24)]
+# a day: no reader goes on with a version for longer; a week: then checkpoints forget what was
+# removed, unless the table's own `delta.deletedFileRetentionDuration` says otherwise
+RetentionHours = Annotated[Whole, Field(ge=24, le=7 * 24)]
 
 
 def _table(name: Any) -> Any:

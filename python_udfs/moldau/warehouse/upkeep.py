@@ -137,11 +137,12 @@ def keep_up(
             if has_passed(name, SELDOM):
                 delete_unneeded(opened, retention(name))
     if has_passed(_RUNS, SELDOM):
-        _forget_refusals(warehouse, retention(_RUNS) or _WEEK)
+        forget_refusals(warehouse, retention)
 
 
-def _forget_refusals(warehouse: Path, hours: int) -> None:
+def forget_refusals(warehouse: Path, retention: Retention) -> None:
     """Of loads of long ago."""
+    hours = retention(_RUNS) or _WEEK
     for file in (warehouse / REFUSED).glob("*.jsonl"):
         with contextlib.suppress(OSError):
             if now_ms() - file.stat().st_mtime * 1000 > hours * 3_600_000:

@@ -230,10 +230,10 @@ def test_a_version_of_the_retention_is_read_on(warehouse: Path) -> None:
 def test_moldau_yml_says_how_long_files_stay(tmp_path: Path) -> None:
     config = tmp_path / "moldau.yml"
     config.write_text(
-        "maintain:\n  retention_hours: 48\n  tables: {state.groups: {retention_hours: 720}}\n"
+        "maintain:\n  retention_hours: 48\n  tables: {state.groups: {retention_hours: 168}}\n"
     )
     told = load_settings(config).maintain
-    assert [told.hours_of(name) for name in ("state.groups", CALLS)] == [720, 48]
+    assert [told.hours_of(name) for name in ("state.groups", CALLS)] == [168, 48]
     assert Maintain().hours_of(CALLS) is None
 
 
@@ -241,7 +241,7 @@ def test_moldau_yml_says_how_long_files_stay(tmp_path: Path) -> None:
     ("told", "why"),
     [
         ("{retention_hours: 23}", "retention_hours"),
-        ("{retention_hours: 721}", "retention_hours"),
+        ("{retention_hours: 169}", "retention_hours"),
         ("{tables: {state.group: {retention_hours: 48}}}", "a table of the warehouse"),
         ("{tables: {state.groups: {hours: 48}}}", "hours"),
     ],
