@@ -49,16 +49,16 @@ class Loaded:
 def bring(warehouse: Path, staged: Staged) -> Loaded:
     """Append to raw and decoded what is not there yet, as far as that was not done yet."""
     refused = Refusals(warehouse / REFUSED / f"{staged.run_id}.jsonl")
+    unread = len(staged.refused) + staged.refused_more
     rows_new = count_appended(warehouse, staged)
     if rows_new:  # by a command that was killed: what differs was noted before
         refused.read_again()
     else:
-        count = len(staged.refused) + staged.refused_more
-        refused.begin_with(staged.refused_file, staged.refused, count)
+        refused.begin_with(staged.refused_file, staged.refused, unread)
         if staged.rows:
             rows_new = append_rows(warehouse, staged, refused)
     tally = append_decoded(warehouse, staged) if rows_new else Tally()
-    differ = refused.count - len(staged.refused) - staged.refused_more
+    differ = refused.count - unread
     there = staged.rows - rows_new - differ
     unknown = sorted({topic for topic, *_ in staged.ranges if families.family_of(topic) is None})
     notes = list(remarks.of_statuses(tally))

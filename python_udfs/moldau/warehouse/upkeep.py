@@ -80,7 +80,7 @@ def maintain(
     deleted = _unneeded(opened, retention(name))
     freed = sum((folder / file).stat().st_size for file in deleted if (folder / file).is_file())
     if not is_dry_run:
-        delete_unneeded(opened, retention(name))
+        _delete(opened, deleted, retention(name))
     return Maintained(name, joined, len(deleted), freed, left)
 
 
@@ -97,9 +97,12 @@ def delete_unneeded(opened: DeltaTable, hours: int | None = None) -> None:
     """Delete data files, older than these hours, that no version within them needs.
 
     None = as the table says. Nothing is committed where there is none."""
-    if not (files := _unneeded(opened, hours)):
-        return
-    if not may_hide_rows(opened):
+    _delete(opened, _unneeded(opened, hours), hours)
+
+
+def _delete(opened: DeltaTable, files: Sequence[str], hours: int | None) -> None:
+    """Files that are unneeded beyond these hours."""
+    if files and not may_hide_rows(opened):
         opened.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
     elif "://" not in (folder := path_of(opened.table_uri)):
         for file in files:
