@@ -18,7 +18,7 @@ from moldau.sessions.faults import fault
 from moldau.sessions.run import Run, recorded_of
 from moldau.sessions.run_rows import append_rows
 from moldau.settings import Settings
-from moldau.warehouse.damage import intact_version
+from moldau.warehouse.damage import intact_table, intact_version
 from moldau.warehouse.left import find_lost
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import IDLE, LOADS, RUNS
@@ -86,6 +86,7 @@ def idle_run(
         or not all(_holds(one, digest(settings, kind, name), at_ms) for name, one in found.items())
         or fault()
         or not _is_in_order(warehouse, notes.tables)
+        or (runs := intact_table(warehouse / "state" / "runs")) is None
     ):
         return None
     read = {pair for one in found.values() for pair in one.versions.items()}
@@ -95,7 +96,7 @@ def idle_run(
     for one in found.values():
         counts |= {name: counts.get(name, 0) + count for name, count in one.counts.items()}
     run = Run("", kind, scope, at_ms, is_dry_run=is_dry_run, counts=counts)
-    append_rows(warehouse, [run], maintain=settings.maintain)
+    append_rows(warehouse, [run], maintain=settings.maintain, table=runs)
     publish_told(settings, warehouse, at_ms)
     return run
 
@@ -125,7 +126,6 @@ def _is_in_order(warehouse: Path, tables: Sequence[str]) -> bool:
         and read_schema(warehouse).number == NUMBER
         and seeded_digest(warehouse) == seeds_digest()
         and not find_lost(warehouse, is_of_note=True)
-        and intact_version(warehouse / "state" / "runs") is not None
         and all(warehouse.joinpath(*table.split("."), "_delta_log").is_dir() for table in tables)
     )
 

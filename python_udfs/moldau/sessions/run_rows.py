@@ -26,13 +26,14 @@ def append_rows(
     runs: Sequence[Run],
     status: str = "succeeded",
     maintain: Maintain = _DEFAULT,
+    table: DeltaTable | None = None,
 ) -> None:
     """Give runs the next ids, above those that were interrupted, and write their rows at once.
 
-    Delta holds them against the table's checks. Upkeep of the tables follows. The warehouse is
-    locked by the caller.
+    Delta holds them against the table's checks. Upkeep of the tables follows. `table`: state.runs,
+    where it is open already. The warehouse is locked by the caller.
     """
-    table = open_table(warehouse / "state" / "runs")
+    table = table or open_table(warehouse / "state" / "runs")
     interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
     given = [*_run_ids(table), *interrupted, last_run_id(warehouse)]
     last = max(filter(is_run_id, given), default=None)
@@ -54,13 +55,14 @@ def _append(
     import pyarrow as pa
     from deltalake import QueryBuilder
 
-    versions = {"table_versions": versions_now(warehouse)}
-    rows = [row | versions for row in rows]
+    versions = versions_now(warehouse)
+    rows = [row | {"table_versions": versions} for row in rows]
     values = ", ".join(f"({', '.join(map(_literal, row.values()))})" for row in rows)
     # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
     append_to(table, pa.RecordBatchReader.from_stream(made), warehouse / NEW)
-    before, left = note_left(warehouse, max(row["run_id"] for row in rows))
+    last = max(row["run_id"] for row in rows)
+    before, left = note_left(warehouse, last, versions | {"state.runs": table.version()})
     die_at("after_run_row")
     keep_up(warehouse, before.versions, left.versions, maintain.hours_of)
 

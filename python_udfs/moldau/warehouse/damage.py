@@ -112,6 +112,15 @@ def intact_version(folder: Path) -> int | None:
         return None if wrong_file(files) else version
 
 
+def intact_table(folder: Path) -> DeltaTable | None:
+    """A table whose log and files are whole, at its latest version; None = it is not."""
+    if find_log_damage(folder):
+        return None
+    with looking_at(folder):
+        table = open_table(folder)
+        return None if wrong_file(sizes_told(table)) else table
+
+
 @lru_cache(64)
 def _version_and_files(folder: Path, log: tuple[object, ...]) -> tuple[int, dict[str, int | None]]:
     """Of a table as long as its log is this one."""

@@ -55,10 +55,10 @@ def versions_now(warehouse: Path) -> dict[str, int]:
     return {name: version for name, version in found.items() if version > 0}
 
 
-def note_left(warehouse: Path, run_id: str) -> tuple[Left, Left]:
+def note_left(warehouse: Path, run_id: str, versions: dict[str, int]) -> tuple[Left, Left]:
     """The row of the run has been written. Gives what was noted before, and what is now."""
     before = read_left(warehouse)
-    left = Left(max(run_id, before.run_id), versions_now(warehouse))
+    left = Left(max(run_id, before.run_id), versions)
     write_note(warehouse / LEFT, replace(left, checksum=left.sum_up()))
     return before, left
 
@@ -66,7 +66,7 @@ def note_left(warehouse: Path, run_id: str) -> tuple[Left, Left]:
 def note_again(warehouse: Path) -> None:
     """Of a warehouse without a note that is understood; its tables can be opened."""
     if read_left(warehouse) == Left():
-        note_left(warehouse, last_run_id(warehouse))
+        note_left(warehouse, last_run_id(warehouse), versions_now(warehouse))
 
 
 def read_left(warehouse: Path) -> Left:

@@ -142,6 +142,7 @@ def properties_of(table: Table) -> dict[str, str]:
     properties = {f"{CHECK}{name.lower()}": check for name, check in table.checks.items()}
     properties |= {
         "delta.checkpointInterval": "50",
+        "delta.logRetentionDuration": "interval 7 days",  # as the files that versions need
         "delta.enableDeletionVectors": "false",  # until a merge finds the table big
     }
     return properties | _statistics(table) | table.properties

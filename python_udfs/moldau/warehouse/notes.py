@@ -7,6 +7,7 @@ NotUnderstood: its reader decides what to do.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ class OtherVersion(NotUnderstood):
 
 def write_note(path: Path, content: Any) -> None:
     """Write a dataclass (or a mapping of its fields) durably, with the version."""
-    fields = TypeAdapter(type(content)).dump_python(content, mode="json")
+    fields = _form_of(type(content)).dump_python(content, mode="json")
     write_durably(path, json.dumps({"version": VERSION, **fields}))
 
 
@@ -51,8 +52,14 @@ def read_note(path: Path, kind: type[Note]) -> Note:
     if version != VERSION:
         raise OtherVersion(f"it has version {version!r}, and this moldau writes {VERSION}")
     try:
-        return TypeAdapter(kind).validate_json(json.dumps(content))
+        return _form_of(kind).validate_json(json.dumps(content))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise NotUnderstood(f"{where}: {first['msg']}") from None
+
+
+@cache
+def _form_of(kind: type[Note]) -> TypeAdapter[Note]:
+    """A tick of `moldau watch` reads five notes, and to make this costs more than to read one."""
+    return TypeAdapter(kind)
