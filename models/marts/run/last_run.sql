@@ -27,7 +27,8 @@ last_run as (
         timestamp_millis(decided_at_ms) as decided_at,
         timestamp_millis(started_at_ms) as started_at,
         timestamp_millis(finished_at_ms) as finished_at,
-        counts
+        counts,
+        engine
 
     from runs_ranked
 

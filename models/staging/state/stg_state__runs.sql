@@ -17,7 +17,8 @@ renamed as (
         decided_at_ms,
         started_at_ms,
         finished_at_ms,
-        counts
+        counts,
+        engine
 
     from runs
 

@@ -115,7 +115,8 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
     if output_format == "table":
         for run in runs:
             dry = ", dry run" if run.is_dry_run else ""
-            say(f"{run.run_id} decided at {format_instant(run.at_ms)}{dry}")
+            by = f" by {run.engine}" if run.engine else ", as nothing has changed since"
+            say(f"{run.run_id} decided at {format_instant(run.at_ms)}{by}{dry}")
             write_rows(("count", "subjects"), list(run.counts.items()), "table")
         return
     rows = [
@@ -124,6 +125,7 @@ def _tell(runs: Sequence[Run], output_format: str) -> None:
             "cluster_ids": run.cluster_ids,
             "decided_at_ms": run.at_ms,
             "is_dry_run": run.is_dry_run,
+            "engine": run.engine,
             **run.counts,
         }
         for run in runs

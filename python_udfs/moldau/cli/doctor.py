@@ -27,12 +27,18 @@ def doctor(settings: Settings, deep: bool, output_format: str) -> None:
     Example:
       moldau doctor --warehouse ./warehouse
     """
-    from moldau.reading.health.doctor import Finding, examine, examine_plugins
+    from moldau.reading.health.doctor import (
+        Finding,
+        examine,
+        examine_engine,
+        examine_plugins,
+    )
 
     read = str(settings.config) if settings.config else "no moldau.yml: every default holds"
     found = [
         Finding("settings", True, read),
         *examine_plugins(settings),
+        *examine_engine(settings),
         *examine(settings.warehouse, deep),
     ]
     if output_format == "table":

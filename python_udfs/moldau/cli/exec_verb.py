@@ -12,7 +12,7 @@ import click
 
 from moldau.cli import run
 from moldau.cli.held import Held, wait_option
-from moldau.cli.options import pass_settings_to_read
+from moldau.cli.options import pass_settings_of_verbs
 from moldau.cli.say import hand_over
 from moldau.errors import MoldauError
 from moldau.reading.tables.values import to_json
@@ -24,7 +24,7 @@ from moldau.settings import Settings
     "file", type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True)
 )
 @wait_option
-@pass_settings_to_read
+@pass_settings_of_verbs
 def exec_verb(settings: Settings, file: Path, wait: float) -> None:
     """Run FILE, one verb with its options a line (# begins a comment), in one Spark session.
 

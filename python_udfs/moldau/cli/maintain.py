@@ -26,7 +26,7 @@ def maintain(
     last week needs (`maintain: retention_hours` in moldau.yml).
 
     Runs do so by themselves, about once in 16 commits of a table. LEFT says why files stay small;
-    with MOLDAU_ENGINE=spark Spark's OPTIMIZE and VACUUM do it, of any table.
+    with --engine spark Spark's OPTIMIZE and VACUUM do it, of any table.
 
     \b
     Example:
@@ -49,7 +49,7 @@ def maintain(
             from moldau.engines.spark.spark_session import start
             from moldau.engines.spark.upkeep import maintain_in_spark
 
-            spark = start(warehouse, is_brief=True)
+            spark = start(warehouse, is_brief=True, told=settings.spark)
             done = [maintain_in_spark(spark, warehouse, n, retention) for n in tables or there]
         else:
             done = [maintain_table(warehouse, n, retention, dry_run) for n in tables or there]

@@ -6,11 +6,12 @@ import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from moldau.cli.failures import works_on
+from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
 from moldau.reading.tables.csv_rows import SAFE_CSV
@@ -21,7 +22,9 @@ _INSTANT = "MS_OR_ISO"
 _INSTANT_FORMS = "Unix milliseconds, or ISO 8601 (UTC without a zone)"
 
 
-def _with_settings(command: Callable[..., Any], checks_plugins: bool) -> Callable[..., Any]:
+def _with_settings(
+    command: Callable[..., Any], checks_plugins: bool, takes_engine: bool
+) -> Callable[..., Any]:
     @click.option(
         "--config",
         type=click.Path(path_type=Path),
@@ -37,24 +40,37 @@ def _with_settings(command: Callable[..., Any], checks_plugins: bool) -> Callabl
     def with_settings(
         *arguments: Any, config: Path | None, warehouse: Path | None, **options: Any
     ) -> Any:
+        engine: EngineName | None = options.pop("engine") if takes_engine else None
         # a line of `moldau exec` has the files that `exec` was given, unless it names others
         held = getattr(click.get_current_context().find_root().obj, "settings", None)
         if held is not None:
+            engine = engine or (None if config else held.engine)
             config = config or held.config
             warehouse = warehouse or held.warehouse
-        settings: Settings = load_settings(config, warehouse, checks_plugins)
+        settings: Settings = load_settings(config, warehouse, checks_plugins, engine)
         require_folder(settings.warehouse)
         works_on(settings.warehouse, settings.plugin_secrets)
         return command(settings, *arguments, **options)
 
-    return with_settings
+    return _engine_option(with_settings) if takes_engine else with_settings
 
 
-pass_settings = functools.partial(_with_settings, checks_plugins=True)
-"""Adds `--config` and `--warehouse`; the command receives a Settings as first argument."""
+_engine_option = click.option(
+    "--engine",
+    type=click.Choice(get_args(EngineName)),
+    help="What makes the models: duckdb (embedded), spark, or auto, which takes Spark where the "
+    "tables do not fit into memory.  [default: MOLDAU_ENGINE, else `engine:` of the settings, "
+    "else auto]",
+)
 
-pass_settings_to_read = functools.partial(_with_settings, checks_plugins=False)
-"""Likewise, for a verb that calls no plugin: one that cannot be loaded does not stop it."""
+pass_settings = functools.partial(_with_settings, checks_plugins=True, takes_engine=True)
+"""Adds `--config`, `--warehouse`, `--engine`; the command receives a Settings as first argument."""
+
+pass_settings_of_verbs = functools.partial(_with_settings, checks_plugins=False, takes_engine=True)
+"""Likewise, where no plugin is called yet: one that cannot be loaded does not stop it."""
+
+pass_settings_to_read = functools.partial(_with_settings, checks_plugins=False, takes_engine=False)
+"""Likewise, for a verb that only reads."""
 
 
 def require_folder(warehouse: Path) -> None:

@@ -37,5 +37,5 @@ def sql(settings: Settings, query: str, engine: str, at_ms: int | None, output_f
     else:
         from moldau.reading.tables.in_spark import ask_spark
 
-        columns, rows = ask_spark(settings.warehouse, query, at_ms)
+        columns, rows = ask_spark(settings.warehouse, query, at_ms, settings.spark)
         write_rows(columns, rows, output_format)

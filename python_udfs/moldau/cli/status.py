@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from moldau.reading.health.status import Status
 
 _TABLE_COLUMNS = ("table", "rows", "files", "bytes", "version", "last_write_at")
-_RUN_COLUMNS = ("run_id", "kind", "clusters", "status", "decided_at", "finished_at", "counts")
+_RUN_COLUMNS = (
+    "run_id",
+    "kind",
+    "clusters",
+    "status",
+    "engine",
+    "decided_at",
+    "finished_at",
+    "counts",
+)
 _SETTING_COLUMNS = (
     "cluster_id",
     "authority",
@@ -85,7 +94,9 @@ def _run(row: dict[str, Any]) -> list[Any]:
     state = row["status"] + (" (dry run)" if row["is_dry_run"] else "")
     counts = ", ".join(f"{name} {count}" for name, count in sorted(row["counts"].items()))
     instants = (_instant(row["decided_at_ms"]), _instant(row["finished_at_ms"]))
-    return [row["run_id"], row["kind"], ", ".join(row["cluster_ids"]), state, *instants, counts]
+    clusters = ", ".join(row["cluster_ids"])
+    engine = row.get("engine")  # a row of an earlier moldau has none
+    return [row["run_id"], row["kind"], clusters, state, engine, *instants, counts]
 
 
 def _setting(row: dict[str, Any]) -> list[Any]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.engines.duckdb.models import DuckDBModels
-from moldau.engines.engine import Engine
-from moldau.engines.sizes import DUCKDB_BYTES, small_bytes
+from moldau.engines.engine import Engine, EngineName
+from moldau.engines.sizes import duckdb_bytes, small_bytes
 from moldau.engines.spark.models import SparkModels
 
 if TYPE_CHECKING:
@@ -23,11 +23,17 @@ class Engines:
         self.duckdb = DuckDBModels(warehouse)
         self.at_hand: Engine = self.duckdb
 
-    def begin(self, brought: Mapping[str, str], size: int, needs_spark: bool) -> None:
+    def begin(
+        self, brought: Mapping[str, str], size: int, named: EngineName, needs_spark: bool
+    ) -> EngineName:
         """Open a run with what it brings (view of `run.*` -> query in Spark's SQL).
 
-        `size`: bytes that it reads; `needs_spark`: whatever they are, for settings say so, or
-        nobody holds the lock of the warehouse: only Spark's MERGE notices every other writer.
+        `size`: bytes that it reads; `named`: `auto`, or an engine whatever they are; `needs_spark`:
+        whatever was named, for settings say what DuckDB would read otherwise, or nobody holds the
+        lock of the warehouse: only Spark's MERGE notices every other writer. Gives the engine.
         """
-        self.at_hand = self.spark if needs_spark or size >= DUCKDB_BYTES else self.duckdb
+        is_big = named == "auto" and size >= duckdb_bytes()
+        is_sparks = needs_spark or named == "spark" or is_big
+        self.at_hand = self.spark if is_sparks else self.duckdb
         self.at_hand.begin(brought, size < small_bytes())
+        return "spark" if is_sparks else "duckdb"

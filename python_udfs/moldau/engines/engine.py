@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from moldau.plugins.registry import PluginSpec
+
+EngineName: TypeAlias = Literal["auto", "spark", "duckdb"]
+"""`auto`: DuckDB as long as the tables of a run fit into memory, else Spark."""
 
 Mapped: TypeAlias = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 """Each row by itself: any part of them gives its part of the answer. It can be pickled."""

@@ -47,7 +47,7 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
     def start_spark() -> SparkSession:
         parse_early(warehouse)
         is_brief = bytes_coming is not None and is_small(warehouse, bytes_coming)
-        spark = engine.start(warehouse, is_brief)
+        spark = engine.start(warehouse, is_brief, settings.spark)
         engine.suit_to(spark, is_small=True)
         for views in ("run", "staging", "intermediate"):
             register_database(spark, views, warehouse / LISTS)

@@ -58,6 +58,7 @@ class Run:
     # cluster -> authority: what was applied is recorded, though it may be withdrawn by now
     authorities: dict[str, str] = field(default_factory=dict)
     brought: Brought | None = None  # of a load
+    engine: str | None = None  # that made its models; None = there was nothing to make
 
 
 def failed_calls(run: Run) -> int:
@@ -93,6 +94,7 @@ def row_of(run: Run, status: str = "succeeded") -> dict[str, Any]:
         "started_at_ms": run.started_at_ms,
         "finished_at_ms": now_ms(),
         "counts": run.counts,
+        "engine": run.engine,
     }
 
 
@@ -111,12 +113,9 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     for recorded in about:
         if rows := recorded.rows(session.settings, run):
             brought[recorded.view] = rows_sql(run_views()[recorded.view], rows)
-    needs_spark = (
-        session.settings.engine == "spark"
-        or not is_locked
-        or (bool(about) and session.settings.needs_spark)
-    )
-    session.engines.begin(brought, bytes_read(session.warehouse) + bytes_brought, needs_spark)
+    needs_spark = not is_locked or (bool(about) and session.settings.sparks_entry is not None)
+    size = bytes_read(session.warehouse) + bytes_brought
+    run.engine = session.engines.begin(brought, size, session.settings.engine, needs_spark)
 
 
 def settings_models(session: Session, run: Run) -> list[str]:

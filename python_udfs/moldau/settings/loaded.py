@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, cast, get_args
 
 from pydantic import BeforeValidator, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 
 from moldau.domains import domains
+from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
 from moldau.plugins.registry import PluginSpec, secrets_of
 from moldau.settings.cluster import ClusterSettings
@@ -18,6 +19,7 @@ from moldau.settings.limits import Limits
 from moldau.settings.maintain import Maintain
 from moldau.settings.plugin import UNCHECKED
 from moldau.settings.problems import describe
+from moldau.settings.spark import SparkProperties
 from moldau.settings.yaml_file import read_yaml
 from moldau.warehouse.contracts import marts
 
@@ -33,7 +35,6 @@ def _mart(name: Any) -> Any:
     return name
 
 
-Engine = Literal["auto", "spark"]
 Mart = Annotated[str, BeforeValidator(_mart)]
 
 
@@ -41,6 +42,8 @@ class _Shared(Section):
     """What moldau.yml says for every domain."""
 
     warehouse: str | None = None
+    engine: EngineName = "auto"
+    spark: SparkProperties = Field(default_factory=dict)
     clusters: Annotated[dict[Name, ClusterSettings], _Empty] = Field(default_factory=dict)
     limits: Limits = Field(default_factory=Limits)
     maintain: Maintain = Field(default_factory=Maintain)
@@ -77,12 +80,20 @@ class Settings(Section):
     maintain: Maintain = Field(default_factory=Maintain)
     publish: list[str] = Field(default_factory=list)
     """Marts that each run writes as Delta tables."""
-    engine: Engine = "auto"
-    """MOLDAU_ENGINE, what makes the models of runs: `auto` = DuckDB where tables are small."""
+    engine: EngineName = "auto"
+    """What makes the models of runs: `auto` = DuckDB while their tables fit into memory."""
+    spark: dict[str, str] = Field(default_factory=dict)
+    """Properties of Spark, by its own names."""
 
     @property
-    def needs_spark(self) -> bool:
-        return any(entry.needs_spark for told in self.sections.values() for entry in told.values())
+    def sparks_entry(self) -> str | None:
+        """An entry of a section that DuckDB would read in another way than Spark."""
+        entries = (
+            (f"{section}.{name}", entry)
+            for section, told in self.sections.items()
+            for name, entry in told.items()
+        )
+        return next((name for name, entry in entries if entry.needs_spark), None)
 
     def cluster(self, name: str) -> ClusterSettings:
         """Settings of a cluster; one that is not listed has the defaults."""
@@ -126,7 +137,10 @@ class Settings(Section):
 
 
 def load_settings(
-    config: Path | None = None, warehouse: Path | None = None, checks_plugins: bool = True
+    config: Path | None = None,
+    warehouse: Path | None = None,
+    checks_plugins: bool = True,
+    engine: EngineName | None = None,
 ) -> Settings:
     """Read and check the settings; MoldauError names file, key, value and what is allowed.
 
@@ -134,6 +148,7 @@ def load_settings(
     `warehouse`: the folder; None = MOLDAU_WAREHOUSE, else `warehouse:` relative to the file,
     else ./warehouse. The folder itself is not looked at.
     `checks_plugins`: false = no plugin is loaded, as whoever only reads calls none.
+    `engine`: None = MOLDAU_ENGINE, else `engine:` of the file, else auto.
     """
     path = config if config is not None else DEFAULT_CONFIG
     content = read_yaml(path, is_required=config is not None)
@@ -143,7 +158,7 @@ def load_settings(
         )
     except ValidationError as error:
         raise MoldauError(f"{path}: {describe(error, _File)}") from None
-    return Settings(
+    settings = Settings(
         warehouse=_warehouse(warehouse, file.warehouse, path),
         config=None if content is None else path,
         clusters=file.clusters,
@@ -151,16 +166,24 @@ def load_settings(
         limits=file.limits,
         maintain=file.maintain,
         publish=file.publish,
-        engine=_engine(),
+        engine=engine or _engine() or file.engine,
+        spark=file.spark,
     )
+    if settings.engine == "duckdb" and (sparks := settings.sparks_entry):
+        raise MoldauError(
+            f"{path}: {sparks} has a pattern that only Spark reads as Java does, so its engine "
+            "cannot be duckdb"
+        )
+    return settings
 
 
-def _engine() -> Engine:
-    engine = os.environ.get("MOLDAU_ENGINE") or "auto"
-    if engine not in get_args(Engine):
-        allowed = " or ".join(get_args(Engine))
-        raise MoldauError(f"MOLDAU_ENGINE is {engine!r}; allowed is {allowed}")
-    return cast(Engine, engine)
+def _engine() -> EngineName | None:
+    """What the environment says."""
+    engine = os.environ.get("MOLDAU_ENGINE") or None
+    if engine not in (None, *get_args(EngineName)):
+        allowed = ", ".join(get_args(EngineName))
+        raise MoldauError(f"MOLDAU_ENGINE is {engine!r}; allowed is one of {allowed}")
+    return cast("EngineName | None", engine)
 
 
 def _with_defaults(content: dict[Any, Any]) -> dict[Any, Any]:

@@ -7,9 +7,10 @@ NotUnderstood: its reader decides what to do.
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -31,7 +32,7 @@ class OtherVersion(NotUnderstood):
 
 def write_note(path: Path, content: Any) -> None:
     """Write a dataclass (or a mapping of its fields) durably, with the version."""
-    fields = _form_of(type(content)).dump_python(content, mode="json")
+    fields = _form_of(cast(Hashable, type(content))).dump_python(content, mode="json")
     write_durably(path, json.dumps({"version": VERSION, **fields}))
 
 
@@ -52,7 +53,8 @@ def read_note(path: Path, kind: type[Note]) -> Note:
     if version != VERSION:
         raise OtherVersion(f"it has version {version!r}, and this moldau writes {VERSION}")
     try:
-        return _form_of(kind).validate_json(json.dumps(content))
+        note: Note = _form_of(cast(Hashable, kind)).validate_json(json.dumps(content))
+        return note
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -60,6 +62,6 @@ def read_note(path: Path, kind: type[Note]) -> Note:
 
 
 @cache
-def _form_of(kind: type[Note]) -> TypeAdapter[Note]:
+def _form_of(kind: Any) -> TypeAdapter[Any]:
     """A tick of `moldau watch` reads five notes, and to make this costs more than to read one."""
     return TypeAdapter(kind)

@@ -25,7 +25,8 @@ load {SAMPLES}/west/__consumer_offsets.jsonl --cluster west --kind records --for
 load {SAMPLES}/west/open_transactions.jsonl --cluster west --kind open_transactions --format json
 load {SAMPLES}/bad.jsonl --cluster west --kind records
 moldau cycle --dry-run --at {WEST_AT} --format json
-sweep --dry-run --at {WEST_AT} --format json
+sweep --engine duckdb --dry-run --at {WEST_AT} --format json
+sweep --engine sparkle
 sweep --dry-run --cluster nowhere
 compare --ruleset kip_1331_v1 --ruleset kafka_4_4 --at {WEST_AT} --format json
 compare --ruleset kip_1331_v1 --ruleset no_such
@@ -66,7 +67,7 @@ def test_each_line_answers_with_its_exit_code(answers: list[dict[str, Any]]) -> 
     codes = [(answer["command"].split()[0], answer["exit_code"]) for answer in answers]
     assert codes == [
         ("init", 0), ("load", 0), ("load", 0), ("load", 0), ("load", 2), ("moldau", 0),
-        ("sweep", 0), ("sweep", 1), ("compare", 0), ("compare", 1), ("show", 0),
+        ("sweep", 0), ("sweep", 1), ("sweep", 1), ("compare", 0), ("compare", 1), ("show", 0),
         ("explain", 0), ("sql", 0), ("exec", 1), ("nonsense", 1),
         *[("load", 0)] * 5, ("tiers", 0), ("explain", 0), ("what-if", 0),
     ]  # fmt: skip
@@ -86,27 +87,32 @@ def test_a_bad_line_is_named_and_the_others_load(answers: list[dict[str, Any]]) 
 def test_the_runs_decide_what_the_broker_then_did(answers: list[dict[str, Any]]) -> None:
     cycle, sweep = (json.loads(answers[i]["output"])[0] for i in (5, 6))
     assert (cycle["eligible"], sweep["defer"]) == (1, 1)
-    assert [row["group_id"] for row in json.loads(answers[10]["output"])] == ["c-vanish-off"]
+    assert [row["group_id"] for row in json.loads(answers[11]["output"])] == ["c-vanish-off"]
+
+
+def test_an_engine_has_its_name(answers: list[dict[str, Any]]) -> None:
+    assert [json.loads(answers[i]["output"])[0]["engine"] for i in (5, 6)] == ["duckdb", "duckdb"]
+    assert "'sparkle' is not one of 'auto', 'spark', 'duckdb'" in answers[7]["output"]
 
 
 def test_compare_shows_the_subjects_that_differ(answers: list[dict[str, Any]]) -> None:
-    differing = json.loads(answers[8]["output"])
+    differing = json.loads(answers[9]["output"])
     assert [row["subject"] for row in differing] == ["cleanup c-repeat-off"]
     assert differing[0]["reason_code_a"] == "OFFSETS_NOT_EXPIRED"
     assert differing[0]["reason_code_b"] == "OFFSETS_PRESENT"
 
 
 def test_refusals_say_what_is_allowed(answers: list[dict[str, Any]]) -> None:
-    assert "cluster 'nowhere' is not known: east, west" in answers[7]["output"]
-    assert "kip_1331_draft" in answers[9]["output"]
+    assert "cluster 'nowhere' is not known: east, west" in answers[8]["output"]
+    assert "kip_1331_draft" in answers[10]["output"]
 
 
 def test_explain_names_the_open_transaction(answers: list[dict[str, Any]]) -> None:
-    assert "open transaction of producer 0 on in-1" in answers[11]["output"]
+    assert "open transaction of producer 0 on in-1" in answers[12]["output"]
 
 
 def test_spark_sql_answers_too(answers: list[dict[str, Any]]) -> None:
-    assert json.loads(answers[12]["output"]) == [{"groups": 14}]
+    assert json.loads(answers[13]["output"]) == [{"groups": 14}]
 
 
 def test_a_partition_of_tiered_storage_is_explained(answers: list[dict[str, Any]]) -> None:

@@ -6,7 +6,8 @@ import pytest
 from spark_support import spark_of
 
 from moldau.compiled.dbt import dbt
-from moldau.engines.spark.spark_session import BY_SIZE, suit_to
+from moldau.engines.spark.profile import BY_SIZE
+from moldau.engines.spark.spark_session import suit_to
 from moldau.sessions.session import Session
 
 pytestmark = pytest.mark.spark

@@ -12,7 +12,8 @@ from spark_support import change, fold_records, in_spark, rows, spark_of
 
 from moldau.compiled.dbt import DbtError
 from moldau.engines.duckdb import models as duckdb_models
-from moldau.engines.sizes import DUCKDB_BYTES
+from moldau.engines.engine import EngineName
+from moldau.engines.sizes import duckdb_bytes
 from moldau.sessions import run
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
@@ -22,16 +23,19 @@ from moldau.warehouse.verify import has_checksums
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("bytes_there", [DUCKDB_BYTES - 1, DUCKDB_BYTES])
-def test_what_is_too_big_for_duckdb_is_made_by_spark(
-    session: Session, monkeypatch: pytest.MonkeyPatch, bytes_there: int
+@pytest.mark.parametrize("named", ["auto", "spark", "duckdb"])
+@pytest.mark.parametrize("more", [-1, 0])
+def test_the_engine_is_the_one_that_is_named_or_suits_the_size(
+    session: Session, monkeypatch: pytest.MonkeyPatch, more: int, named: EngineName
 ) -> None:
     """Of tables and of what is brought."""
     one = run.Run(run.next_run_id(session, "compare"), "compare", ["big"], 0)
-    monkeypatch.setattr(run, "bytes_read", lambda _: bytes_there - 7)
+    monkeypatch.setattr(run, "bytes_read", lambda _: duckdb_bytes() + more - 7)
+    monkeypatch.setattr(session, "settings", session.settings.model_copy(update={"engine": named}))
     run.open_run(session, one, bytes_brought=7)
-    is_big = bytes_there == DUCKDB_BYTES
-    assert session.engines.at_hand is (session.engines.spark if is_big else session.engines.duckdb)
+    expected = {-1: "duckdb", 0: "spark"}[more] if named == "auto" else named
+    assert one.engine == expected
+    assert session.engines.at_hand is getattr(session.engines, expected)
 
 
 def test_rows_that_spark_wrote_are_found_by_long_keys(session: Session) -> None:

@@ -75,6 +75,7 @@ def test_the_row_of_an_idle_run(quiet: Session, kind: str, counts: dict[str, int
         "is_dry_run": False,
         "decided_at_ms": AT_MS + 1,
         "counts": counts,
+        "engine": None,
     }
 
 

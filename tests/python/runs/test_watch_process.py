@@ -38,14 +38,13 @@ Row = dict[str, Any]
 
 
 class Watching:
-    def __init__(self, folder: Path, west_ms: int, *words: str, engine: str = "auto") -> None:
+    def __init__(self, folder: Path, west_ms: int, *words: str) -> None:
         self.warehouse = folder / "w"
         (folder / "moldau.yml").write_text(YML.format(folder=folder, west_ms=west_ms))
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(sys.path),
             "MOLDAU_DRIVER_MEMORY": "1g",
             "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
-            "MOLDAU_ENGINE": engine,
         }
         program = [sys.executable, "-c", "from moldau.cli import main; main()"]
         paths = ["--config", str(folder / "moldau.yml"), "--warehouse", str(self.warehouse)]
@@ -121,7 +120,7 @@ def in_use(tmp_path_factory: pytest.TempPathFactory) -> Row:
 def with_dead_jvm(tmp_path_factory: pytest.TempPathFactory) -> Row:
     """Its JVM was killed; the interval is shorter than the start of another."""
     folder = tmp_path_factory.mktemp("watch")
-    with watching(folder, 1_000, "--cluster", "west", engine="spark") as watch:
+    with watching(folder, 1_000, "--cluster", "west", "--engine", "spark") as watch:
         watch.until(lambda: watch.succeeded("sweep", "west"))
         found = subprocess.run(
             ["pgrep", "-P", str(watch.process.pid), "java"], capture_output=True, text=True
@@ -183,3 +182,9 @@ def test_sigterm_while_it_waits(tmp_path: Path) -> None:
         assert watch.end() == 0
         assert watch.out.read_text() == ""
         assert not watch.warehouse.exists()
+
+
+def test_the_engine_is_the_one_that_was_named(in_use: Row, with_dead_jvm: Row) -> None:
+    """An idle tick needs none."""
+    assert {row["engine"] for row in in_use["rows"]} == {"duckdb", None}
+    assert "spark" in {row["engine"] for row in with_dead_jvm["rows"]} <= {"spark", None}

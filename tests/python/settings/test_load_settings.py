@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from moldau.engines.spark.profile import spark_settings
 from moldau.errors import MoldauError
 from moldau.settings import Settings, load_settings
 from moldau.settings.cluster import ClusterSettings
@@ -58,13 +59,56 @@ def test_without_a_file_every_default_holds() -> None:
     assert settings.entry("producers", "any").metadata_evict_ms == 300_000
 
 
-def test_the_environment_names_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_names_the_engine_before_the_environment_and_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert load_settings(None, None).engine == "auto"
-    monkeypatch.setenv("MOLDAU_ENGINE", "spark")
-    assert load_settings(None, None).engine == "spark"
+    assert read(tmp_path, "engine: spark").engine == "spark"
+    monkeypatch.setenv("MOLDAU_ENGINE", "duckdb")
+    assert read(tmp_path, "engine: spark").engine == "duckdb"
+    assert load_settings(tmp_path / "moldau.yml", None, engine="auto").engine == "auto"
     monkeypatch.setenv("MOLDAU_ENGINE", "flink")
-    with pytest.raises(MoldauError, match="MOLDAU_ENGINE is 'flink'; allowed is auto or spark"):
+    with pytest.raises(MoldauError, match="'flink'; allowed is one of auto, spark, duckdb"):
         load_settings(None, None)
+    monkeypatch.delenv("MOLDAU_ENGINE")
+    with pytest.raises(MoldauError, match=r"engine: 'flink' is .*one of auto, spark, duckdb"):
+        read(tmp_path, "engine: flink")
+
+
+def test_duckdb_is_refused_by_name_where_it_would_read_otherwise(tmp_path: Path) -> None:
+    flow = "flows: {f: {source: a, target: b, topics: '(?i)orders'}}"
+    assert read(tmp_path, flow).engine == "auto"
+    with pytest.raises(MoldauError, match=r"flows\.f has a pattern that only Spark reads"):
+        read(tmp_path, f"engine: duckdb\n{flow}")
+
+
+def test_properties_of_spark_have_its_names(tmp_path: Path) -> None:
+    assert read(tmp_path, "spark: ").spark == {}
+    told = read(tmp_path, "spark: {spark.master: 'local[4]', spark.executor.cores: 2, spark.x: on}")
+    assert told.spark == {
+        "spark.master": "local[4]",
+        "spark.executor.cores": "2",
+        "spark.x": "true",
+    }
+    assert spark_settings(told.spark)["spark.master"] == "local[4]"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("master", "begin with spark"),
+        ("spark.sql.session.timeZone", "rests on its value"),
+        ("spark.sql.ansi.enabled", "rests on its value"),
+        ("spark.sql.extensions", "rests on its value"),
+        ("spark.sql.shuffle.partitions", "by the size of its tables"),
+        ("spark.driver.extraClassPath", "spark.jars"),
+    ],
+)
+def test_what_moldau_rests_on_is_no_property_for_the_file(
+    tmp_path: Path, name: str, why: str
+) -> None:
+    with pytest.raises(MoldauError, match=f"spark: .*{name}: .*{why}"):
+        read(tmp_path, f"spark: {{{name}: x}}")
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
@@ -203,7 +247,7 @@ def test_a_section_whose_lines_are_commented_out_is_empty(tmp_path: Path) -> Non
             "flows.f.emit.offset-syncs.enabled: false is not allowed; allowed is true: without",
         ),
         ("producers: {default: {metadata.evict.ms: 999}}", "at least 1000"),
-        ("cluster: {}", "unknown key cluster (value {}); known here: clusters, flows"),
+        ("cluster: {}", "unknown key cluster (value {}); known here: clusters, engine, flows"),
         ("warehouse: s3://bucket/x", "must be a local folder"),
         ("clusters:\n  east: {}\n  east: {}", "line 3: the key 'east' is given twice"),
         ("clusters:\n  a: b: c", "line 2: mapping values are not allowed here"),

@@ -7,13 +7,13 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.engines.spark.jars import jars_folder
 from moldau.engines.spark.java import find_java
-from moldau.engines.spark.profile import spark_settings
+from moldau.engines.spark.profile import BY_SIZE, spark_settings
 from moldau.engines.spark.quoting import check_quoting
 from moldau.errors import MoldauError
 from moldau.warehouse.logs import begun
@@ -21,22 +21,16 @@ from moldau.warehouse.logs import begun
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BY_SIZE = {  # on small tables, on big ones
-    "spark.sql.codegen.wholeStage": ("false", "true"),
-    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
-    "spark.sql.adaptive.enabled": ("false", "true"),
-    "spark.sql.shuffle.partitions": ("1", "4"),
-    "spark.sql.files.minPartitionNum": ("1", "2"),
-    "spark.sql.leafNodeDefaultParallelism": ("1", "2"),
-    "spark.databricks.delta.snapshotPartitions": ("1", "2"),
-}
 _opened: Path | None = None  # the warehouse whose tables the session's catalog names
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
-def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
+def start(
+    warehouse: Path, is_brief: bool = False, told: Mapping[str, str] | None = None
+) -> SparkSession:
     """Start Spark for this warehouse, or give the running session.
 
+    `told`: properties of Spark that moldau.yml names, which hold where a session starts.
     `is_brief`: for little work, so that time spent on optimizing code is lost.
     Raises MoldauError when Java is missing or too old, the jars cannot be had, or the session
     is another warehouse's (its tables have the same names) or reads quoted text in another way.
@@ -63,7 +57,7 @@ def start(warehouse: Path, is_brief: bool = False) -> SparkSession:
 
     _silence()
     builder = SparkSession.builder
-    for key, value in spark_settings().items():
+    for key, value in spark_settings(told).items():
         builder = builder.config(key, value)
     with _jvm_speaks_to(warehouse / "_moldau" / "spark.log"):
         spark = builder.getOrCreate()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from moldau.engines.sizes import bytes_read, duckdb_bytes
 from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.instants import format_instant
@@ -65,6 +66,19 @@ def examine_plugins(settings: Settings) -> Iterator[Finding]:
         load_settings(settings.config, settings.warehouse)
     except MoldauError as error:
         yield Finding("plugin", False, str(error))
+
+
+def examine_engine(settings: Settings) -> Iterator[Finding]:
+    """Which engine makes the models of the next run, and why."""
+    if not is_initialised(settings.warehouse):
+        return
+    if settings.engine != "auto":
+        yield Finding("engine", True, f"{settings.engine}, by name")
+        return
+    size, most = (found >> 20 for found in (bytes_read(settings.warehouse), duckdb_bytes()))
+    chosen = "duckdb" if size < most else "spark"
+    told = f"{chosen}: runs read {size} MiB of tables, and from {most} MiB on Spark makes them"
+    yield Finding("engine", True, told)
 
 
 def _java() -> Finding:

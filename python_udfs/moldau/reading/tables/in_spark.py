@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ _READING = ("select", "with", "from", "table", "values", "show", "describe", "de
 
 
 def ask_spark(
-    warehouse: Path, query: str, at_ms: int | None = None
+    warehouse: Path,
+    query: str,
+    at_ms: int | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Columns and rows of the answer; MoldauError with Spark's words if the query is wrong.
 
-    `at_ms`: the clock of the marts; None = now. Times are in UTC, and say so. Only reading is
-    allowed: writers hold the warehouse's lock, and this does not.
+    `at_ms`: the clock of the marts; None = now. `told`: properties of Spark of moldau.yml. Times
+    are in UTC, and say so. Only reading is allowed: writers hold the warehouse's lock, and this
+    does not.
     """
     existing = existing_tables(warehouse)
     names = mentioned(existing_relations(warehouse), query)
@@ -34,7 +38,7 @@ def ask_spark(
     words = query.replace("(", " ").split(None, 1)
     if not words or words[0].lower() not in _READING:
         raise MoldauError(f"a query is expected, starting with one of {', '.join(_READING)}")
-    session = start(warehouse.resolve())
+    session = start(warehouse.resolve(), told=told)
     with in_words():
         register(session, warehouse.resolve(), {*names, *needed} & set(existing))
         make_marts(session, warehouse.resolve(), asked, at_ms)
