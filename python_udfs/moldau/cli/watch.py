@@ -55,8 +55,9 @@ def watch(
     from moldau.runs.ticks import WarehouseTicks
     from moldau.runs.watch import Watch
 
-    find_java()
-    jars_folder()
+    if settings.engine == "spark":
+        find_java()
+        jars_folder()
     tell = _Lines(output_format)
     runs = WarehouseTicks(settings, clusters, tell.write, warn, signals.listen)
     warn(f"watching {_counted(runs.timers())}")
