@@ -20,6 +20,7 @@
     {%- if write not in ('merge', 'append', 'replace') -%}
         {%- do exceptions.raise_compiler_error('write: ' ~ write ~ ' is not allowed, but merge, append or replace') -%}
     {%- endif -%}
+    {%- if whole_run() -%}{%- do adapter.begins(model.name) -%}{%- endif -%}
     {%- if config.get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on')), config.get('works_when', 'true')) -%}
@@ -40,6 +41,7 @@
             {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
         {%- endif -%}
     {%- endif -%}
+    {%- if whole_run() -%}{%- do adapter.ends(model.name) -%}{%- endif -%}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
 

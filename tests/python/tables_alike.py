@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from moldau.reading.tables.query import query
-from moldau.sessions.session import Session
 from moldau.warehouse.contracts import tables
 
 # instants and ids that no rule decides on: every run has its own
@@ -21,7 +21,7 @@ def tables_in(*databases: str) -> list[str]:
     return [name for name in tables() if name.split(".")[0] in databases]
 
 
-def written(session: Session, table: str, pattern: str, named: str) -> list[str]:
+def written(warehouse: Path, table: str, pattern: str, named: str) -> list[str]:
     """Its rows of clusters and flows like this, without what every run has of its own.
 
     `named`: the part of their names that is the engine's, which is left out."""
@@ -31,5 +31,5 @@ def written(session: Session, table: str, pattern: str, named: str) -> list[str]
         return []
     kept = [name for name in names if not name.endswith(OF_THE_RUN)]
     sql = f"select {', '.join(kept)} from {table} where {' or '.join(of_engine)}"
-    rows: Sequence[tuple[Any, ...]] = list(query(session.warehouse, sql).rows)
+    rows: Sequence[tuple[Any, ...]] = list(query(warehouse, sql).rows)
     return sorted(repr(row).replace(named, "") for row in rows)

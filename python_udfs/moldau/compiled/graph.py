@@ -117,9 +117,18 @@ def _around(names: Sequence[str]) -> list[Node]:
     return [node for one in chosen for node in (one, *(graph()[key] for key in one.parents))]
 
 
+def is_compiled() -> bool:
+    """Nobody has to wait for dbt."""
+    return _file("graph").exists()
+
+
+def _file(name: str) -> Path:
+    return _folder() / name / f"{_digest()}.json"
+
+
 def cached(name: str, make: Callable[[], Any]) -> Any:
     """What `make` gives, as JSON, kept for this version of the project."""
-    file = _folder() / name / f"{_digest()}.json"
+    file = _file(name)
     try:
         return json.loads(file.read_text())
     except (OSError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import models_tagged
@@ -26,7 +27,7 @@ def apply(session: Session, run: Run) -> None:
     removed offsets and groups. Raises ShutdownRequested between two steps of a run that is to stop.
     """
     kind = kinds()[run.kind]
-    clusters = [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
+    clusters = applied_clusters(session, run)
     has_work = kind.always_applies or any(run.counts.get(name) for name in kind.acts_on)
     if run.is_dry_run or not has_work or not (clusters or _is_withdrawn(session, run)):
         return
@@ -35,7 +36,7 @@ def apply(session: Session, run: Run) -> None:
         steps = [[model.name] for model in models]
         if fault() is None and not shutdown.has_borders():  # one invocation of dbt for all of them
             steps = [[model.name for model in models]]
-        first, last = _clears(models)
+        first, last = clears(models)
         for step in steps:
             shutdown.check()
             if step == [first]:
@@ -45,14 +46,26 @@ def apply(session: Session, run: Run) -> None:
                 die_at("after_call")
             if step == [last]:
                 die_at("after_clear")
+    count_applied(session, run)
+
+
+def applied_clusters(session: Session, run: Run) -> list[str]:
+    """Those of the run to which it applies what it decides."""
+    return [name for name in run.cluster_ids if applies_to(session, run.kind, name)]
+
+
+def count_applied(session: Session, run: Run) -> None:
+    """Add to the run's counts what it applied."""
     counts = " union all ".join(
-        f"select {place} as place, * from ({count})" for place, count in enumerate(kind.counts)
+        f"select {place} as place, * from ({count})"
+        for place, count in enumerate(kinds()[run.kind].counts)
     )
-    counted = sorted(session.sql(counts.format(run=literal(run.run_id))))
-    run.counts |= {name: count for _, name, count in counted}
+    if counts:
+        counted = sorted(session.sql(counts.format(run=literal(run.run_id))))
+        run.counts |= {name: count for _, name, count in counted}
 
 
-def _clears(models: Sequence[Node]) -> tuple[str, str]:
+def clears(models: Sequence[Node]) -> tuple[str, str]:
     """The first and the last that change state by what was decided, and answered by plugins."""
     calls = [place for place, model in enumerate(models) if model.calls_plugins]
     after = models[calls[-1] + 1 if calls else 0 :]
@@ -88,14 +101,21 @@ def calling_plugins(
     session: Session, run: Run, clusters: list[str]
 ) -> Iterator[Callable[[list[str]], None]]:
     """The same, for models that call the plugins of these clusters."""
+    with plugins_called(session, run, clusters) as journal:
+        yield lambda models: repeat_while_plugins_end(
+            lambda: session.run_models(*models), journal, clusters
+        )
+
+
+@contextmanager
+def plugins_called(session: Session, run: Run, clusters: Sequence[str]) -> Iterator[Path]:
+    """In this block models may call the plugins of these clusters; gives the calls' journal."""
     with call_journal(session.warehouse, run.run_id) as journal:
         specs = {name: session.settings.plugin_spec(name) for name in clusters}
         plugins = {name: spec for name, spec in specs.items() if spec}
         dies = pids() if fault() == "in_call" else ()
         with session.engines.at_hand.calling(plugins, journal, dies):
-            yield lambda models: repeat_while_plugins_end(
-                lambda: session.run_models(*models), journal, clusters
-            )
+            yield journal
 
 
 def calls_plugins(kind: str) -> bool:

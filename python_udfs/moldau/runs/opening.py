@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,15 @@ def open_session(
         yield start_session(settings, bytes_coming)
 
 
-def start_session(settings: Settings, bytes_coming: int | None = None) -> Session:
+def start_session(
+    settings: Settings,
+    bytes_coming: int | None = None,
+    start: Callable[[], SparkSession] | None = None,
+) -> Session:
     """Make the tables, finish what was interrupted. Spark starts when something first needs it.
 
-    `bytes_coming`: what one command brings; None = many may follow. The warehouse is locked by
-    the caller.
+    `bytes_coming`: what one command brings; None = many may follow. `start`: gives a Spark that
+    somebody else has started. The warehouse is locked by the caller.
     """
     warehouse = settings.warehouse.resolve()
     create(warehouse)
@@ -53,6 +57,6 @@ def start_session(settings: Settings, bytes_coming: int | None = None) -> Sessio
             register_database(spark, views, warehouse / LISTS)
         return spark
 
-    session = Session(settings, warehouse, Engines(warehouse, start_spark))
+    session = Session(settings, warehouse, Engines(warehouse, start or start_spark))
     finish_interrupted(session)
     return session

@@ -79,7 +79,7 @@ def look(session: Session, told: Told) -> None:
     session.engines.at_hand = session.engines.duckdb
     story = told.story
     like, named = f"{story.prefix}%", story.prefix
-    told.tables.append({name: written(session, name, like, named) for name in TABLES})
+    told.tables.append({name: written(session.warehouse, name, like, named) for name in TABLES})
     told.translations.append(translations(session, *story.sources()))
     told.ids.append(ids.answers(session, story.ids[0]))
     told.offers.append(offers.writes(session, story.mirror("offers")[0]))

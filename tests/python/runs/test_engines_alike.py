@@ -170,7 +170,7 @@ def told(session: Session, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 def written_by(session: Session, engine: str, table: str) -> list[str]:
-    return written(session, table, f"%-{engine}", f"-{engine}")
+    return written(session.warehouse, table, f"%-{engine}", f"-{engine}")
 
 
 @pytest.mark.parametrize("table", tables_in("state", "decisions", "history"))

@@ -1,0 +1,113 @@
+"""`type: moldau` of profiles.yml: dbt-spark in a session of moldau's own, and whole runs.
+
+dbt's `on-run-start` and `on-run-end` call `open_run` and `close_run`, the materialization
+`begins` and `ends`: see `moldau.runs.in_dbt`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dbt.adapters.base import AdapterPlugin, available
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.spark import SparkAdapter, SparkConnectionManager, SparkCredentials
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.include import moldau
+from moldau.errors import MoldauError
+from moldau.settings import Settings, load_settings
+
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class MoldauCredentials(SparkCredentials):
+    """`config`: a moldau.yml; `warehouse`: the folder. Without them as for `moldau`."""
+
+    config: str | None = None
+    warehouse: str | None = None
+
+    @property
+    def type(self) -> str:
+        return "moldau"
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        return ("method", "schema", "config", "warehouse")
+
+    def settings(self) -> Settings:
+        config, warehouse = (name and Path(name) for name in (self.config, self.warehouse))
+        return load_settings(config, warehouse)
+
+
+def _in_dbts_words(work: Callable[..., Answer]) -> Callable[..., Answer]:
+    @wraps(work)
+    def told(*arguments: Any) -> Answer:
+        try:
+            return work(*arguments)
+        except MoldauError as error:
+            raise DbtRuntimeError(str(error)) from None
+
+    return told
+
+
+class MoldauConnectionManager(SparkConnectionManager):
+    TYPE = "moldau"
+
+    @classmethod
+    @_in_dbts_words
+    def open(cls, connection: Connection) -> Connection:
+        from moldau.runs.in_dbt import start_spark
+
+        start_spark(connection.credentials.settings())
+        # dbt-spark would set them anew before each statement, those, too, that a run has chosen
+        own = dataclasses.replace(connection.credentials, server_side_parameters={})
+        connection.credentials = own
+        return super().open(connection)
+
+
+class MoldauAdapter(SparkAdapter):
+    ConnectionManager = MoldauConnectionManager
+    _run: Any = None
+
+    @available
+    @_in_dbts_words
+    def open_run(self, kind: str, at: str | int | None, clusters: Sequence[str]) -> str:
+        """Open a run of this kind, as `moldau <kind>` does; gives its id."""
+        from moldau.runs.in_dbt import DbtRun
+
+        self._run = DbtRun(self.config.credentials.settings())
+        return self._run.open(kind, at, clusters)
+
+    @available
+    @_in_dbts_words
+    def begins(self, model: str) -> str:
+        """This model of the run that is open is about to be written."""
+        self._run.begins(model)
+        return ""
+
+    @available
+    @_in_dbts_words
+    def ends(self, model: str) -> str:
+        """It is written."""
+        self._run.ends(model)
+        return ""
+
+    @available
+    @_in_dbts_words
+    def close_run(self, has_succeeded: bool) -> str:
+        """Write the run's row, unless a model has failed; gives what there is to say."""
+        run, self._run = self._run, None
+        return run.close(has_succeeded) if run else "no run was opened"
+
+
+Plugin = AdapterPlugin(
+    adapter=MoldauAdapter,  # type: ignore[arg-type]
+    credentials=MoldauCredentials,
+    include_path=moldau.PACKAGE_PATH,
+    dependencies=["spark"],
+)

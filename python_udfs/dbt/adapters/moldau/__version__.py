@@ -1,0 +1,5 @@
+"""dbt asks for it by this name."""
+
+from moldau import __version__ as version
+
+__all__ = ["version"]

@@ -1,0 +1,211 @@
+"""`dbt run --selector cycle` does what `moldau cycle` does, and so do the other kinds of run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.cli.main import dbtRunner
+from shell_support import Shell
+from spark_support import spark_apart
+from tables_alike import tables_in, written
+
+from moldau.engines.spark.spark_session import BRIEF_OPTIONS
+from moldau.errors import MoldauError
+from moldau.project import PROFILES, ROOT, SAMPLES
+from moldau.reading.health.status import lock_holder
+from moldau.reading.tables.query import query
+from moldau.runs.in_dbt import DbtRun, start_spark
+from moldau.sessions.session import Session
+from moldau.settings import load_settings
+
+pytestmark = pytest.mark.spark
+
+YML = """
+clusters:
+  west:
+    authority: moldau
+    plugin: {name: delta}
+    ruleset: {groups: kafka_4_4}
+    offsets.retention.minutes: 1
+  east: {authority: moldau, plugin: {name: delta}}
+  logged: {authority: moldau}
+  tiered: {}
+flows:
+  whole: {source: A, target: B, topics: "orders.*"}
+producers:
+  default: {ruleset: kafka_2_5, metadata.max.age.ms: 10000, metadata.max.idle.ms: 8000}
+"""
+MIRRORED = {
+    "A": ["__consumer_offsets", "mm2-offset-syncs.B.internal"],
+    "B": ["A.checkpoints.internal"],
+}
+LOADS = [
+    "west/open_transactions.jsonl --cluster west --kind open_transactions",
+    "west/__consumer_offsets.jsonl --cluster west --kind records",
+    "east/__consumer_offsets.jsonl --cluster east --kind records",
+    *(f"requests/{kind}.jsonl --cluster east --kind {kind}"
+      for kind in ("heartbeats", "topology_pushes", "group_deletions")),
+    *(f"tiers/{kind}.jsonl --cluster tiered --kind {kind}"
+      for kind in ("topic_configs", "partition_states", "leader_epochs", "local_segments")),
+    "tiers/__remote_log_metadata.jsonl --cluster tiered --kind records",
+    *(f"mirrored/{cluster}.{topic}.jsonl --cluster {cluster} --kind records"
+      for cluster, topics in MIRRORED.items() for topic in topics),
+    "producers/producer_events.jsonl --cluster logged --kind producer_events",
+]  # fmt: skip
+KINDS = ("requests", "cycle", "sweep", "tiers", "translate", "metadata")
+AT = "2026-11-27T09:13:54Z"  # of all kinds: with other variables dbt parses the project anew
+DBT = "from dbt.cli.main import cli; cli()"
+COMPARED = tables_in("raw", "decoded", "state", "decisions", "history", "plugin")
+
+
+@dataclass
+class Warehouses:
+    """Two of the same loads. `told`: what dbt said at the end of each kind of run."""
+
+    by_moldau: Path
+    by_dbt: Path
+    told: dict[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def loaded(shell: Shell, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "moldau.yml").write_text(YML)
+    (folder / "loads").write_text("".join(f"load {SAMPLES}/{load}\n" for load in LOADS))
+    config = ["--config", str(folder / "moldau.yml"), "--warehouse", str(folder / "w")]
+    answer = shell("exec", str(folder / "loads"), *config, folder=ROOT)
+    assert answer.code == 0, answer.err
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(session: Session, loaded: Path, shell: Shell) -> Iterator[Warehouses]:
+    made = Warehouses(loaded / "moldau", loaded / "dbt", {})
+    for one in (made.by_moldau, made.by_dbt):
+        shutil.copytree(loaded / "w", one)
+    (loaded / "verbs").write_text("".join(f"{kind} --at {AT}\n" for kind in KINDS))
+    config = ["--config", str(loaded / "moldau.yml"), "--warehouse", str(made.by_moldau)]
+    answer = shell("exec", str(loaded / "verbs"), *config, folder=ROOT)
+    assert answer.code in (0, 2), answer.err
+    with spark_apart(session, made.by_dbt), pytest.MonkeyPatch.context() as patch:
+        patch.chdir(loaded)
+        for kind in KINDS:
+            made.told[kind] = run_dbt(loaded, kind)
+            assert lock_holder(made.by_dbt) is None
+    yield made
+
+
+def words(folder: Path, kind: str) -> list[str]:
+    return [
+        "run", "--selector", kind, "--vars", f"{{at: '{AT}'}}", "--project-dir", str(ROOT),
+        "--profiles-dir", str(PROFILES), "--target-path", str(folder / "target"),
+        "--log-path", str(folder / "logs"), "--log-level-file", "none",
+    ]  # fmt: skip
+
+
+def run_dbt(folder: Path, kind: str) -> list[str]:
+    said: list[str] = []
+
+    def hear(event: Any) -> None:
+        if event.info.msg.startswith("moldau: "):
+            said.append(event.info.msg)
+
+    outcome = dbtRunner(callbacks=[hear]).invoke(words(folder, kind))
+    results = getattr(outcome.result, "results", [])
+    wrong = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
+    assert not wrong
+    assert outcome.success, outcome.exception
+    return said
+
+
+def rows_of(warehouse: Path, table: str) -> list[str]:
+    return written(warehouse, table, "%", "")
+
+
+@pytest.mark.parametrize("table", COMPARED)
+def test_dbt_leaves_what_moldau_leaves(made: Warehouses, table: str) -> None:
+    assert rows_of(made.by_dbt, table) == rows_of(made.by_moldau, table)
+
+
+def test_each_run_has_its_row_and_what_it_counted(made: Warehouses) -> None:
+    asked = "select kind, status, decided_at_ms, counts, engine from state.runs order by run_id"
+    by_moldau, by_dbt = (list(query(one, asked).rows) for one in (made.by_moldau, made.by_dbt))
+    runs = [row for row in by_dbt if row[0] in KINDS]
+    assert [row[0] for row in runs] == list(KINDS)
+    assert {row[-1] for row in runs} == {"spark"}
+    assert [row[:3] for row in by_dbt] == [row[:3] for row in by_moldau]
+    for mine, other in zip(by_dbt, by_moldau, strict=True):
+        counts, expected = (
+            {name: count for name, count in dict(row[3]).items() if count} for row in (mine, other)
+        )
+        assert counts == expected, mine[0]
+
+
+def test_dbt_says_what_a_run_did(made: Warehouses) -> None:
+    opened, closed = made.told["cycle"]
+    assert opened.endswith("-cycle is open")
+    assert "is closed: decided" in closed
+    assert "deletes_success" in closed
+    assert not list((made.by_dbt / "_moldau" / "runs").iterdir())
+
+
+@pytest.mark.parametrize("point", ["after_call"])
+def test_a_run_of_dbt_that_was_killed_is_finished_by_the_next_command(
+    loaded: Path, made: Warehouses, shell: Shell, point: str
+) -> None:
+    """Under its run_id, and no call is made twice."""
+    killed = loaded / f"killed-{point}"
+    shutil.copytree(loaded / "w", killed)
+    ended = subprocess.run(
+        [sys.executable, "-c", DBT, *words(loaded, "cycle")],
+        cwd=loaded,
+        capture_output=True,
+        env=os.environ
+        | {
+            "MOLDAU_WAREHOUSE": str(killed),
+            "MOLDAU_FAIL_AT": point,
+            "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+    )
+    assert ended.returncode == -9, ended.stdout.decode()[-2000:]
+    config = ["--config", str(loaded / "moldau.yml"), "--warehouse", str(killed)]
+    sweep = ["sweep", "--at", AT, "--cluster", "tiered"]
+    answer = shell(*sweep, *config, folder=ROOT)
+    assert answer.code == 0, answer.err
+    assert "-cycle, which was interrupted" in answer.err
+    calls = "select group_id, outcome from history.plugin_calls order by all"
+    cycles = "select kind, count(*) from state.runs where kind = 'cycle' group by kind"
+    assert list(query(killed, cycles).rows) == [("cycle", 1)]
+    assert list(query(killed, calls).rows)
+    undisturbed = loaded / "undisturbed"
+    shutil.copytree(loaded / "w", undisturbed)
+    config[-1] = str(undisturbed)
+    for verb in (
+        ["cycle", "--at", AT],
+        ["sweep", "--at", AT, "--cluster", "tiered"],
+    ):
+        assert shell(*verb, *config, folder=ROOT).code == 0
+    for table in COMPARED:
+        assert rows_of(killed, table) == rows_of(undisturbed, table), table
+
+
+def test_without_a_warehouse_dbt_says_what_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(MoldauError, match="`moldau init` makes one"):
+        start_spark(load_settings(None, tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_wrong_instant_lets_go_of_the_warehouse(loaded: Path) -> None:
+    run = DbtRun(load_settings(loaded / "moldau.yml", loaded / "w"))
+    with pytest.raises(MoldauError, match="yesterday"):
+        run.open("cycle", "yesterday", [])
+    assert lock_holder(loaded / "w") is None
