@@ -1,0 +1,27 @@
+{# on-run-start #}
+{% macro open_dbt_run() %}
+    {%- if execute -%}
+        {%- if whole_run() -%}
+            {%- do register_tables(looked_at()) -%}
+            {%- do log('moldau: run ' ~ adapter.open_run(whole_run(), var('at', none), var('clusters', [])) ~ ' is open', info=true) -%}
+        {%- else -%}
+            {%- do open_plain_run() -%}
+        {%- endif -%}
+    {%- endif -%}
+{% endmacro %}
+
+{# on-run-end #}
+{% macro close_dbt_run(results) %}
+    {%- if execute and whole_run() -%}
+        {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error', 'skipped']) | list -%}
+        {%- do log('moldau: ' ~ adapter.close_run(failed | length == 0), info=true) -%}
+    {%- endif -%}
+{% endmacro %}
+
+{# The kind of run that dbt carries out as a whole: the selector names it. none = it only decides, or makes what moldau's own
+   session has asked for. #}
+{% macro whole_run() %}
+    {%- set kind = invocation_args_dict.get('selector') or '' -%}
+    {%- set is_kind = kind in ['cycle', 'sweep', 'requests', 'tiers', 'translate', 'metadata'] -%}
+    {{ return(kind if is_kind and target.type == 'moldau' and flags.WHICH in ('run', 'build') else none) }}
+{% endmacro %}
