@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -38,10 +39,34 @@ def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None
         assert (bytes_read(tmp_path) > before) is is_counted, table
 
 
+def test_a_table_is_looked_at_once_after_each_of_its_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(tmp_path)
+    schema = pa.schema(open_table(tmp_path / "state" / "source_topics").schema())
+    opened: list[str] = []
+
+    def opening(folder: Path) -> Any:
+        opened.append(folder.name)
+        return open_table(folder)
+
+    monkeypatch.setattr(sizes, "small_bytes", lambda: 1)
+    monkeypatch.setattr(sizes, "open_table", opening)
+    append(tmp_path, "state.source_topics", [row(schema)])
+    bytes_read(tmp_path)
+    opened.clear()
+    bytes_read(tmp_path)
+    assert opened == []
+    append(tmp_path, "state.source_topics", [row(schema)])
+    bytes_read(tmp_path)
+    assert opened == ["source_topics"]
+
+
 def test_a_file_that_another_writer_removed_meanwhile_counts_nothing(tmp_path: Path) -> None:
     create(tmp_path)
     before = bytes_read(tmp_path)
     (tmp_path / "state" / "groups" / "gone.parquet").symlink_to(tmp_path / "gone")
+    sizes._bytes_on_disk.cache_clear()
     assert bytes_read(tmp_path) == before
 
 
