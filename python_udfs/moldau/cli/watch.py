@@ -55,7 +55,7 @@ def watch(
     from moldau.runs.ticks import WarehouseTicks
     from moldau.runs.watch import Watch
 
-    if settings.engine == "spark":
+    if settings.engine != "duckdb":  # one day the tables may not fit into memory
         find_java()
         jars_folder()
     tell = _Lines(output_format)

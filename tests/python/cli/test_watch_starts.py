@@ -44,3 +44,12 @@ def test_without_java_nothing_is_scheduled(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert watch(tmp_path, "clusters: {east: {}}") == REFUSED
     assert "Java is missing" in capsys.readouterr().err
+
+
+def test_duckdb_by_name_needs_no_java(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    yml = "{engine: duckdb, clusters: {east: {offsets.retention.check.interval.ms: 1}}}"
+    assert watch(tmp_path, yml, "--ticks", "1") == 0
+    assert "sweep" in capsys.readouterr().out
