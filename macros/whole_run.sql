@@ -22,6 +22,6 @@
    session has asked for. #}
 {% macro whole_run() %}
     {%- set kind = invocation_args_dict.get('selector') or '' -%}
-    {%- set is_kind = kind in ['cycle', 'sweep', 'requests', 'tiers', 'translate', 'metadata'] -%}
+    {%- set is_kind = ('decide_' ~ kind) in graph.nodes.values() | map(attribute='tags') | sum(start=[]) -%}
     {{ return(kind if is_kind and target.type == 'moldau' and flags.WHICH in ('run', 'build') else none) }}
 {% endmacro %}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from moldau.sessions.session import Session
 
 
-def decided_by(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
+def count_decided(session: Session, run: Run) -> dict[str, Decided]:
+    """Its decisions are made, and counted by the run: no command makes them again."""
+    found, decided_now = _decided_by(session, run)
+    counts = sum((one.counts for one in found.values()), Counter[str]())
+    run.counts = {"decided": decided_now, **counts}
+    run.is_decided = True
+    return found
+
+
+def _decided_by(session: Session, run: Run) -> tuple[dict[str, Decided], int]:
     """What each cluster's subjects are decided, and how many of them by this run."""
     found = defaultdict(Decided, {name: Decided() for name in run.cluster_ids})
     scope = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"

@@ -12,7 +12,6 @@ import contextlib
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from moldau.errors import MoldauError
 from moldau.instants import now_ms, parse_instant
 from moldau.runs.apply import applied_clusters, calls_plugins, clears, count_applied, plugins_called
 from moldau.runs.call import call
-from moldau.runs.decided import decided_by
+from moldau.runs.decided import count_decided
 from moldau.runs.opening import start_session
 from moldau.runs.scope import scope_of
 from moldau.sessions import journal
@@ -50,9 +49,10 @@ def start_spark(settings: Settings) -> SparkSession:
     warehouse = settings.warehouse.resolve()
     if not is_initialised(warehouse):
         raise MoldauError(f"there is no warehouse in {warehouse}: `moldau init` makes one")
+    is_little = is_small(warehouse)
     with _starting:
-        spark = engine.start(warehouse, is_small(warehouse), settings.spark)
-    engine.suit_to(spark, is_small(warehouse))
+        spark = engine.start(warehouse, is_little, settings.spark)
+    engine.suit_to(spark, is_little)
     for name in VIEWS:
         register_database(spark, name, warehouse / LISTS)
     for name in sorted({table.database for table in tables().values()} - {"marts"}):
@@ -115,7 +115,7 @@ class DbtRun:
         """Before the first that applies, what was decided is noted: it is not decided again."""
         with self._threads:
             if model in self._applied and not self._run.is_decided:
-                self._decide()
+                count_decided(self._session, self._run)
                 journal.note(self._session.warehouse, self._run)
                 die_at("after_decide")
         if model == self._clears[0]:
@@ -127,12 +127,6 @@ class DbtRun:
         if model == self._clears[1]:
             die_at("after_clear")
 
-    def _decide(self) -> None:
-        decided, now = decided_by(self._session, self._run)
-        counts = sum((one.counts for one in decided.values()), Counter[str]())
-        self._run.counts = {"decided": now, **counts}
-        self._run.is_decided = True
-
     def close(self, has_succeeded: bool) -> str:
         """The run's row, last. Without it the next command finishes the run, whoever starts it."""
         session, run = self._session, self._run
@@ -140,7 +134,7 @@ class DbtRun:
             if not has_succeeded:
                 return f"{run.run_id} is left open: the next run, or `moldau`, finishes it"
             if not run.is_decided:
-                self._decide()
+                count_decided(session, run)
             if applied_clusters(session, run):
                 count_applied(session, run)
             die_at("before_run_row")

@@ -6,7 +6,6 @@ behind it is passed over, and so is one that has nothing to do.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from moldau.domains import kinds
@@ -15,7 +14,7 @@ from moldau.loading.fold import fold, folds_of
 from moldau.loading.stage import Staged
 from moldau.runs.apply import apply
 from moldau.runs.call import call
-from moldau.runs.decided import decided_by
+from moldau.runs.decided import count_decided
 from moldau.runs.owed import is_owed
 from moldau.runs.standstill import Decided, note_standstills, versions_read
 from moldau.sessions import journal
@@ -97,10 +96,7 @@ class Stages:
             names = [model.name for model in session.models("decide", run.kind)]
             session.run_models(*self._settings, *names)
             run.has_changes = False
-            self._decided, decided_now = decided_by(session, run)
-            counts = sum((one.counts for one in self._decided.values()), Counter())
-            run.counts = {"decided": decided_now, **counts}
-            run.is_decided = True
+            self._decided = count_decided(session, run)
             if not kinds()[run.kind].settles:
                 note_standstills(session, run, self._read, self._decided)
         # decided once: what is applied changes the state that the decisions were made on

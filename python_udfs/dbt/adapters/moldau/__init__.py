@@ -106,7 +106,7 @@ class MoldauAdapter(SparkAdapter):
 
 
 Plugin = AdapterPlugin(
-    adapter=MoldauAdapter,  # type: ignore[arg-type]
+    adapter=MoldauAdapter,
     credentials=MoldauCredentials,
     include_path=moldau.PACKAGE_PATH,
     dependencies=["spark"],
