@@ -68,7 +68,7 @@ def test_decisions_that_a_killed_run_wrote_last_are_recorded_and_no_dbt_run_come
 
     with monkeypatch.context() as patch:  # before the journal tells of it
         patch.setattr(Session, "run_models", run_without_the_last)
-        decide_until(monkeypatch, "moldau.runs.stages.decided_by", session, "interrupted")
+        decide_until(monkeypatch, "moldau.runs.stages.count_decided", session, "interrupted")
     spark_of(session).sql("drop view if exists run.parameters")
     with pytest.raises(DbtError, match="has not ended in this warehouse"):
         dbt("run", "--select", "stg_run__slice", warehouse=session.warehouse)
