@@ -45,7 +45,7 @@ build: setup ## the wheel, in dist/
 
 docs: setup ## dbt's documentation site, in target/
 	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/moldau init
-	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/dbt docs generate --profiles-dir profiles --static
+	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/dbt docs generate --static
 
 bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/decode.py
@@ -73,4 +73,4 @@ clean: ## remove what was built; the warehouse stays
 	rm -rf target logs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 lock: setup ## resolve the dependencies anew
-	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --extra kafka pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --extra kafka --extra connect pyproject.toml -o requirements.lock

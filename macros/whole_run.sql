@@ -15,6 +15,8 @@
     {%- if execute and whole_run() -%}
         {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error', 'skipped']) | list -%}
         {%- do log('moldau: ' ~ adapter.close_run(failed | length == 0), info=true) -%}
+    {%- elif execute and target.type == 'moldau' and 'merge_into' in results | map(attribute='node.config.materialized') -%}
+        {%- do log('moldau: decided as of now, and nothing was applied: `dbt run --selector cycle` is a whole run', info=true) -%}
     {%- endif -%}
 {% endmacro %}
 

@@ -5,7 +5,7 @@ In the tests' own process, whose JVM is warm: Spark is another, of a warehouse o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
         for name, words in COMMANDS.items():
             spark.sql("create schema if not exists intermediate")
             found[f"views before {name}"] = shown(spark, "views in intermediate")
-            found[name] = wrong(words, warehouse.parent)
+            found[name], found[f"said by {name}"] = wrong_and_said(words, warehouse.parent)
             found[f"views after {name}"] = shown(spark, "views in intermediate")
             found[f"decisions after {name}"] = next(query(warehouse, DECISIONS).rows)
             if name == "a run that ends early":
@@ -95,19 +95,24 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
     return found
 
 
-def dbt(words: tuple[str, ...], folder: Path) -> dbtRunnerResult:
+def dbt(
+    words: tuple[str, ...], folder: Path, hear: Callable[[Any], None] = lambda _: None
+) -> dbtRunnerResult:
     """`dbt WORDS`"""
     paths = ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
     places = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT / "profiles")]
     # what goes wrong is in the results: 90,000 lines of a log would be for nobody
-    return dbtRunner().invoke([*words, *paths, *places, "--log-level-file", "none"])
+    return dbtRunner(callbacks=[hear]).invoke([*words, *paths, *places, "--log-level-file", "none"])
 
 
-def wrong(words: tuple[str, ...], folder: Path) -> list[str]:
-    outcome = dbt(words, folder)
+def wrong_and_said(words: tuple[str, ...], folder: Path) -> tuple[list[str], list[str]]:
+    """What failed, and what moldau said of it."""
+    said: list[str] = []
+    outcome = dbt(words, folder, lambda event: said.append(event.info.msg))
     results = getattr(outcome.result, "results", [])
     told = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
-    return told or ([] if outcome.success else [str(outcome.exception)])
+    of_moldau = [line for line in said if line.startswith("moldau: ")]
+    return told or ([] if outcome.success else [str(outcome.exception)]), of_moldau
 
 
 def shown(spark: SparkSession, what: str) -> set[str]:
@@ -136,6 +141,12 @@ def columns(spark: SparkSession, warehouse: Path) -> Iterator[tuple[str, dict[st
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_fails(found: dict[str, Any], command: str) -> None:
     assert not found[command]
+
+
+def test_a_run_without_a_selector_says_that_it_applied_nothing(found: dict[str, Any]) -> None:
+    [said] = found["said by a whole run"]
+    assert "nothing was applied" in said
+    assert found["said by tests"] == []
 
 
 def test_a_run_makes_good_what_one_that_ended_left_unrecorded(
