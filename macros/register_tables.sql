@@ -1,5 +1,6 @@
+{# Of this session (`engines/spark/spark_session.py`). #}
 {% macro warehouse_folder() %}
-    {{ return(run_query("set spark.sql.warehouse.dir").rows[0][1]) }}
+    {{ return(run_query("set moldau.warehouse").rows[0][1]) }}
 {% endmacro %}
 
 {# A text as a literal of Spark SQL. #}

@@ -50,12 +50,14 @@ def watch(
 
     signals = Signals()
     signals.listen()
+    from moldau.engines.spark.connected import remote_of
     from moldau.engines.spark.jars import jars_folder
     from moldau.engines.spark.java import find_java
     from moldau.runs.ticks import WarehouseTicks
     from moldau.runs.watch import Watch
 
-    if settings.engine != "duckdb":  # one day the tables may not fit into memory
+    # one day the tables may not fit into memory
+    if settings.engine != "duckdb" and not remote_of(settings.spark):
         find_java()
         jars_folder()
     tell = _Lines(output_format)

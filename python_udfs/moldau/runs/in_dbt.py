@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from moldau.compiled.graph import is_compiled, models
 from moldau.engines.sizes import is_small
 from moldau.engines.spark import spark_session as engine
-from moldau.engines.spark.catalog import register_database
+from moldau.engines.spark.catalog import register_databases
+from moldau.engines.spark.connected import remote_of
 from moldau.errors import MoldauError
 from moldau.instants import now_ms, parse_instant
 from moldau.runs.apply import applied_clusters, calls_plugins, clears, count_applied, plugins_called
@@ -30,10 +31,8 @@ from moldau.sessions import journal
 from moldau.sessions.closing import close_run
 from moldau.sessions.faults import die_at, fault
 from moldau.sessions.run import Run, next_run_id, open_run, settings_models
-from moldau.warehouse.contracts import tables
 from moldau.warehouse.create import is_initialised
-from moldau.warehouse.lock import locked
-from moldau.warehouse.paths import LISTS
+from moldau.warehouse.lock import is_held, locked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,23 +40,34 @@ if TYPE_CHECKING:
     from moldau.settings import Settings
 
 _starting = threading.Lock()  # threads of dbt open connections at once
-VIEWS = ("run", "staging", "intermediate", "marts")
+_alone = contextlib.ExitStack()  # the lock that a command on a server holds
 
 
 def start_spark(settings: Settings) -> SparkSession:
-    """Spark as moldau has it, of a warehouse that is there; its databases lie where they do."""
+    """Spark as moldau has it, of a warehouse that is there; its databases lie where they do.
+
+    A server's catalog, and in it `run.parameters`, is shared by all its clients: there the lock is
+    held for all that dbt does, until `let_go`. WarehouseInUse if another command has it.
+    """
     warehouse = settings.warehouse.resolve()
     if not is_initialised(warehouse):
         raise MoldauError(f"there is no warehouse in {warehouse}: `moldau init` makes one")
     is_little = is_small(warehouse)
     with _starting:
+        is_shared = bool(remote_of(settings.spark)) and not is_held(warehouse)
+        if is_shared:
+            _alone.enter_context(locked(warehouse, "dbt on Spark Connect"))
         spark = engine.start(warehouse, is_little, settings.spark)
+        if is_shared:  # of a client that ended before it was done
+            spark.sql("drop view if exists run.parameters")
     engine.suit_to(spark, is_little)
-    for name in VIEWS:
-        register_database(spark, name, warehouse / LISTS)
-    for name in sorted({table.database for table in tables().values()} - {"marts"}):
-        register_database(spark, name, warehouse / name)
+    register_databases(spark, warehouse)
     return spark
+
+
+def let_go() -> None:
+    """dbt is done: others may use the warehouse."""
+    _alone.close()
 
 
 class DbtRun:
@@ -75,7 +85,8 @@ class DbtRun:
         fault()
         settings = self._settings
         warehouse = settings.warehouse.resolve()
-        self._kept.enter_context(locked(warehouse, f"dbt --selector {kind}"))
+        if not is_held(warehouse):
+            self._kept.enter_context(locked(warehouse, f"dbt --selector {kind}"))
         try:
             return self._open(kind, now_ms() if at is None else parse_instant(str(at)), clusters)
         except BaseException:

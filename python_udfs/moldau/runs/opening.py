@@ -11,13 +11,12 @@ from moldau.compiled.dbt import parse_early
 from moldau.engines.chosen import Engines
 from moldau.engines.sizes import is_small
 from moldau.engines.spark import spark_session as engine
-from moldau.engines.spark.catalog import register_database
+from moldau.engines.spark.catalog import register_databases
 from moldau.runs.resume import finish_interrupted
 from moldau.sessions.session import Session
 from moldau.settings import Settings
 from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
-from moldau.warehouse.paths import LISTS
 from moldau.warehouse.seeds import seed
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ def start_session(
         is_brief = bytes_coming is not None and is_small(warehouse, bytes_coming)
         spark = engine.start(warehouse, is_brief, settings.spark)
         engine.suit_to(spark, is_small=True)
-        for views in ("run", "staging", "intermediate"):
-            register_database(spark, views, warehouse / LISTS)
+        register_databases(spark, warehouse)
         return spark
 
     session = Session(settings, warehouse, Engines(warehouse, start or start_spark))

@@ -19,6 +19,7 @@ from dbt.adapters.spark import SparkAdapter, SparkConnectionManager, SparkCreden
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include import moldau
+from moldau.engines.spark.connected import REMOTE
 from moldau.errors import MoldauError
 from moldau.settings import Settings, load_settings
 
@@ -27,21 +28,28 @@ Answer = TypeVar("Answer")
 
 @dataclass
 class MoldauCredentials(SparkCredentials):
-    """`config`: a moldau.yml; `warehouse`: the folder. Without them as for `moldau`."""
+    """`config`: a moldau.yml; `warehouse`: the folder; `remote`: a server of Spark Connect. Without
+    them as for `moldau`."""
 
     config: str | None = None
     warehouse: str | None = None
+    remote: str | None = None
 
     @property
     def type(self) -> str:
         return "moldau"
 
     def _connection_keys(self) -> tuple[str, ...]:
-        return ("method", "schema", "config", "warehouse")
+        return ("method", "schema", "config", "warehouse", "remote")
 
     def settings(self) -> Settings:
         config, warehouse = (name and Path(name) for name in (self.config, self.warehouse))
-        return load_settings(config, warehouse)
+        settings = load_settings(config, warehouse)
+        if self.remote is None:
+            return settings
+        if not self.remote:
+            raise MoldauError("SPARK_REMOTE names no server: sc://HOST:PORT is expected")
+        return settings.model_copy(update={"spark": settings.spark | {REMOTE: self.remote}})
 
 
 def _in_dbts_words(work: Callable[..., Answer]) -> Callable[..., Answer]:
@@ -73,6 +81,12 @@ class MoldauConnectionManager(SparkConnectionManager):
 class MoldauAdapter(SparkAdapter):
     ConnectionManager = MoldauConnectionManager
     _run: Any = None
+
+    def cleanup_connections(self) -> None:
+        from moldau.runs.in_dbt import let_go
+
+        super().cleanup_connections()
+        let_go()
 
     @available
     @_in_dbts_words

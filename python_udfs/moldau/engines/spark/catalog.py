@@ -6,8 +6,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.warehouse.contracts import tables
+from moldau.warehouse.paths import LISTS
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+VIEWS = ("run", "staging", "intermediate", "marts")
+
+
+def register_databases(spark: SparkSession, warehouse: Path) -> None:
+    """Where each database lies: else Spark, or dbt, would make a folder for it."""
+    for name in VIEWS:
+        register_database(spark, name, warehouse / LISTS)
+    for name in sorted({table.database for table in tables().values()} - set(VIEWS)):
+        register_database(spark, name, warehouse / name)
 
 
 def register(spark: SparkSession, warehouse: Path, names: Iterable[str]) -> None:

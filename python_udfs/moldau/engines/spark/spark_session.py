@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engines.spark.connected import connect, remote_of, require_alone
 from moldau.engines.spark.jars import jars_folder
 from moldau.engines.spark.java import find_java
 from moldau.engines.spark.profile import BY_SIZE, spark_settings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _opened: Path | None = None  # the warehouse whose tables the session's catalog names
+FOLDER = "moldau.warehouse"  # of the session: dbt's macros ask for it
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
@@ -30,7 +32,8 @@ def start(
 ) -> SparkSession:
     """Start Spark for this warehouse, or give the running session.
 
-    `told`: properties of Spark that moldau.yml names, which hold where a session starts.
+    `told`: properties of Spark that moldau.yml names, which hold where a session starts; with
+    `spark.remote` among them, or SPARK_REMOTE, the session is one of that server.
     `is_brief`: for little work, so that time spent on optimizing code is lost.
     Raises MoldauError when Java is missing or too old, the jars cannot be had, or the session
     is another warehouse's (its tables have the same names) or reads quoted text in another way.
@@ -44,6 +47,18 @@ def start(
             f"{warehouse} in another process"
         )
     _opened = warehouse
+    if remote := remote_of(told):
+        spark = connect(remote, told)
+        require_alone(spark, warehouse, remote)
+    else:
+        spark = _start(warehouse, is_brief, told)
+    check_quoting(spark)
+    spark.conf.set(FOLDER, str(warehouse))
+    return spark
+
+
+def _start(warehouse: Path, is_brief: bool, told: Mapping[str, str] | None) -> SparkSession:
+    """In this process, with a JVM beside it."""
     find_java()
     if is_brief:
         os.environ.setdefault("MOLDAU_JAVA_OPTIONS", BRIEF_OPTIONS)
@@ -60,9 +75,7 @@ def start(
     for key, value in spark_settings(told).items():
         builder = builder.config(key, value)
     with _jvm_speaks_to(warehouse / "_moldau" / "spark.log"):
-        spark = builder.getOrCreate()
-    check_quoting(spark)
-    return spark
+        return builder.getOrCreate()
 
 
 def suit_to(spark: SparkSession, is_small: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from moldau.engines.sizes import is_small
 from moldau.engines.spark.answers import in_words, rows_of
 from moldau.engines.spark.catalog import register
+from moldau.engines.spark.connected import remote_of
 from moldau.engines.spark.plans import require_reading
 from moldau.engines.spark.spark_session import start, suit_to
 from moldau.errors import MoldauError
@@ -38,6 +39,11 @@ def ask_spark(
     words = query.replace("(", " ").split(None, 1)
     if not words or words[0].lower() not in _READING:
         raise MoldauError(f"a query is expected, starting with one of {', '.join(_READING)}")
+    if remote := remote_of(told):
+        raise MoldauError(
+            f"{remote} does not show the plan in which moldau checks that a query only reads: "
+            "`--engine duckdb` does, and so does a session of your own (`moldau.connect`)"
+        )
     session = start(warehouse.resolve(), told=told)
     with in_words():
         register(session, warehouse.resolve(), {*names, *needed} & set(existing))

@@ -1,0 +1,110 @@
+"""Spark somewhere else: a server of Spark Connect, which reads the warehouse's folder as we do."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from moldau.engines.spark.catalog import register
+from moldau.engines.spark.profile import spark_settings
+from moldau.errors import MoldauError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+REMOTE = "spark.remote"
+"""Spark's own name, of moldau.yml; PySpark's own variable is SPARK_REMOTE."""
+_PORT = 15002  # where such a server listens unless told otherwise
+_SECONDS = 10  # to wait for it
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+
+
+def remote_of(told: Mapping[str, str] | None = None) -> str | None:
+    """The server that moldau.yml or the environment names: `sc://host:port`."""
+    return (told or {}).get(REMOTE) or os.environ.get("SPARK_REMOTE") or None
+
+
+def connect(remote: str, told: Mapping[str, str] | None = None) -> SparkSession:
+    """A session of the server with moldau's settings, those that a session may choose.
+
+    Raises MoldauError when PySpark's client is not whole, the server cannot be reached, or it was
+    started without Delta.
+    """
+    try:
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.remote(remote)
+        os.environ["SPARK_REMOTE"] = remote  # whoever asks PySpark for a session, as dbt does
+    except ImportError as error:
+        raise MoldauError(
+            f"a Spark Connect server needs more of PySpark ({error.name or error}): "
+            "pip install 'moldau[connect]'"
+        ) from None
+    _require_listening(remote)
+    # dbt-spark asks for Hive at each statement; what a server says of that is for nobody
+    warnings.filterwarnings("ignore", module=r"pyspark\.sql\.connect\.conf")
+    with _in_words(remote):
+        spark = builder.getOrCreate()
+        for key, needed in _DELTA.items():
+            if needed not in (spark.conf.get(key, None) or ""):
+                raise MoldauError(f"Spark at {remote} has no Delta: it needs {key}={needed}")
+        for key, value in spark_settings(told).items():
+            if key not in _DELTA and spark.conf.isModifiable(key):
+                spark.conf.set(key, value)
+    atexit.register(_end, spark)
+    return spark
+
+
+def require_alone(spark: SparkSession, warehouse: Path, remote: str) -> None:
+    """MoldauError when the server's catalog has the tables of another warehouse, or cannot see
+    this one: all clients of a server share its catalog."""
+    with _in_words(remote):
+        register(spark, warehouse, ["state.runs"])
+        found = spark.sql("describe detail `state`.`runs`").collect()[0].location
+    if Path(unquote(urlsplit(found).path)) != warehouse / "state" / "runs":
+        raise MoldauError(
+            f"Spark at {remote} has another warehouse open, of {found}: a server has one"
+        )
+
+
+def _require_listening(remote: str) -> None:
+    """At once: PySpark's client tries again for ten minutes."""
+    try:
+        place = urlsplit(remote)
+        assert place.scheme == "sc" and place.hostname
+        address = (place.hostname, place.port or _PORT)
+    except (ValueError, AssertionError):
+        raise MoldauError(f"{remote!r} is no Spark server: sc://HOST:PORT is expected") from None
+    try:
+        socket.create_connection(address, _SECONDS).close()
+    except OSError as error:
+        told = error.strerror or str(error)
+        raise MoldauError(f"no Spark server answers at {remote}: {told}") from None
+
+
+@contextlib.contextmanager
+def _in_words(remote: str) -> Iterator[None]:
+    from grpc import RpcError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (RpcError, PySparkException) as error:
+        details = getattr(error, "details", None)
+        told = str(details() if callable(details) else error).strip().split("\n")[0][:500]
+        raise MoldauError(f"Spark at {remote}: {told}") from None
+
+
+def _end(spark: SparkSession) -> None:
+    with contextlib.suppress(Exception):  # a server that has gone has no session
+        spark.stop()
