@@ -45,9 +45,9 @@ DBT = "from dbt.cli.main import cli; cli()"
 COMPARED = tables_in("raw", "decoded", "state", "decisions", "history", "plugin")
 
 
-def words(folder: Path, kind: str, target: str = "spark") -> list[str]:
+def words(folder: Path, kind: str, target: str = "spark", verb: str = "run") -> list[str]:
     return [
-        "run", "--selector", kind, "--vars", f"{{at: '{AT}'}}", "--project-dir", str(ROOT),
+        verb, "--selector", kind, "--vars", f"{{at: '{AT}'}}", "--project-dir", str(ROOT),
         "--profiles-dir", str(PROFILES), "--target", target,
         "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
         "--log-level-file", "none",

@@ -154,14 +154,15 @@ def _digest() -> str:
     package = Path(__file__).parents[1]
     files = [ROOT / "dbt_project.yml", package / "reading/tables/views.py"]
     files += [package / "warehouse/contracts.py", package / "literals.py"]
-    files += [*package.glob("compiled/*.py"), *package.glob("engines/duckdb/trans*.py")]
     files += [package / "engines/duckdb/outcome.py"]
+    files += sorted([*package.glob("compiled/*.py"), *package.glob("engines/duckdb/trans*.py")])
+    # in an order that is the same wherever the project lies
     folders = ("models", "macros", "profiles", "seeds")
-    files += [file for folder in folders for file in (ROOT / folder).rglob("*.*")]
+    files += [file for folder in folders for file in sorted((ROOT / folder).rglob("*.*"))]
     digest = hashlib.sha256()
     for name in _COMPILERS:
         digest.update(f"{name} {version(name)}\n".encode())
-    for file in sorted(files):
+    for file in files:
         if file.suffix in (".sql", ".yml", ".py"):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
