@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from moldau.cli.demo_dbt import tell_of_dbt
 from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
 from moldau.cli.demo_mirrors import FLOWS, tell_of_mirrors
 from moldau.cli.demo_producers import PRODUCERS, tell_of_producers
@@ -17,6 +18,7 @@ from moldau.cli.failures import works_on
 from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
 from moldau.cli.story import ask, explain, heading, show, tell
+from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
 from moldau.project import SAMPLES
 from moldau.settings import Settings, load_settings
@@ -33,14 +35,22 @@ MARKER = Path("_moldau") / "demo"
     show_default=True,
     help="Folder for the demo's tables; an earlier demo in it is replaced.",
 )
-def demo(warehouse: Path) -> None:
+@click.option(
+    "--engine",
+    type=click.Choice(get_args(EngineName)),
+    default="auto",
+    show_default=True,
+    help="auto: embedded, and at the end once on Spark where Java is there; duckdb: without that "
+    "end; spark: all of it on Spark.",
+)
+def demo(warehouse: Path, engine: EngineName) -> None:
     """Load the records of two real Kafka 4.4.0 brokers, see what their clean-up will do and why.
 
     Then moldau is in charge of the same groups: it deletes descriptions from a small HTTP service,
     one delete fails and is retried, and the sweep removes offsets and groups. It answers what
     clients ask of the coordinator. Two clusters have a real MirrorMaker 2 between them, which is
-    restarted: where would groups go on in the other one? Last, two producers, and what they would
-    ask a broker for by other rules.
+    restarted: where would groups go on in the other one? Two producers, and what they would ask a
+    broker for by other rules. Last, where Java is there, the same cycle by plain dbt on Spark.
 
     \b
     Example:
@@ -54,7 +64,7 @@ def demo(warehouse: Path) -> None:
         (warehouse / MARKER).touch()
         config = warehouse / "moldau.yml"
         config.write_text(settings_text(registry) + FLOWS + PRODUCERS)
-        _tell_story(load_settings(config, warehouse), registry)
+        _tell_story(load_settings(config, warehouse, engine=engine), registry)
 
 
 def _tell_story(settings: Settings, registry: Registry) -> None:
@@ -115,6 +125,8 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         tell_of_requests(session, registry, AT_MS + 5 * MINUTE_MS)
         tell_of_mirrors(session)
         tell_of_producers(session)
+        if settings.engine != "duckdb":
+            tell_of_dbt(session, AT_MS + 60 * MINUTE_MS)
     tell(
         "\nAll of it is in Delta tables under "
         f"{warehouse}. Look around (no Spark, about a second):\n"

@@ -19,7 +19,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def story(shell: Shell, warehouse: Path) -> str:
-    told = shell("demo", "--warehouse", str(warehouse), COLUMNS="200")
+    told = shell("demo", "--engine", "duckdb", "--warehouse", str(warehouse), COLUMNS="200")
     assert told.code == 0, told.err
     return told.out
 
