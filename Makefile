@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test without-spark lint build docs bench check clean lock
+.PHONY: help setup demo test without-spark databricks lint build docs bench check clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,12 +59,18 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/producers.py
 	$(BIN)/python benchmarks/producer_replays.py
 
-check: test ## what CI runs, and the tests without Spark under every other Python that is here
+check: test databricks ## what CI runs, the project compiled for Databricks, and the tests without Spark under every other Python that is here
 	@for version in $(OTHER_PYTHONS); do \
 		if python$$version -c '' 2>/dev/null; \
 		then $(MAKE) VENV=.venv-$$version PYTHON=python$$version without-spark || exit 1; \
 		else echo "python$$version is not here"; fi; \
 	done
+
+# dbt-databricks asks for another dbt-spark than ours, so it has an environment of its own; nothing is asked of a workspace
+databricks: setup
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-databricks
+	$(BIN)/uv pip install --quiet --python $(VENV)-databricks --require-hashes -r requirements-databricks.lock
+	$(VENV)-databricks/bin/dbt compile --quiet --target databricks --target-path target/databricks --no-populate-cache --no-introspect
 
 without-spark: setup
 	$(BIN)/python -m pytest -m "not spark and not processes"
@@ -74,3 +80,4 @@ clean: ## remove what was built; the warehouse stays
 
 lock: setup ## resolve the dependencies anew
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --group dev --extra kafka --extra connect pyproject.toml -o requirements.lock
+	echo 'dbt-databricks>=1.11,<1.12' | $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header - -o requirements-databricks.lock

@@ -1,6 +1,6 @@
 {# on-run-start #}
 {% macro open_dbt_run() %}
-    {%- if execute -%}
+    {%- if execute and is_session() -%}
         {%- if whole_run() -%}
             {%- do register_tables(looked_at()) -%}
             {%- do log('moldau: run ' ~ adapter.open_run(whole_run(), var('at', none), var('clusters', [])) ~ ' is open', info=true) -%}
@@ -18,6 +18,16 @@
     {%- elif execute and target.type == 'moldau' and 'merge_into' in results | map(attribute='node.config.materialized') -%}
         {%- do log('moldau: decided as of now, and nothing was applied: `dbt run --selector cycle` is a whole run', info=true) -%}
     {%- endif -%}
+    {%- if execute and is_session() -%}
+        {%- do drop_stand_ins() -%}
+        {#- of a plain run, with the folder of its lists: no other run has it -#}
+        {%- do run_query('drop schema if exists plain_run cascade') -%}
+    {%- endif -%}
+{% endmacro %}
+
+{# Spark as moldau has it, in whose catalog tables are registered. Elsewhere the project only compiles. #}
+{% macro is_session() %}
+    {{ return(target.type in ('moldau', 'spark')) }}
 {% endmacro %}
 
 {# The kind of run that dbt carries out as a whole: the selector names it. none = it only decides, or makes what moldau's own
