@@ -259,8 +259,12 @@ def test_a_plan_is_handed_over_as_it_is_but_to_a_terminal(
     assert typed(*words)[1] == f"{visible(GROUP)},t,0,5\n"
 
 
-# `make setup` asks the second for the path of a folder
-PRINTING = (os.path.join("cli", "say.py"), os.path.join("engines", "spark", "jars.py"))
+# the last two print the path of a folder, for `make setup` and packages.yml
+PRINTING = (
+    os.path.join("cli", "say.py"),
+    os.path.join("engines", "spark", "jars.py"),
+    "project.py",
+)
 
 
 def test_nobody_else_prints() -> None:
