@@ -27,6 +27,7 @@ def doctor(settings: Settings, deep: bool, output_format: str) -> None:
     Example:
       moldau doctor --warehouse ./warehouse
     """
+    from moldau.engines.spark.connected import remote_of
     from moldau.reading.health.doctor import (
         Finding,
         examine,
@@ -39,7 +40,7 @@ def doctor(settings: Settings, deep: bool, output_format: str) -> None:
         Finding("settings", True, read),
         *examine_plugins(settings),
         *examine_engine(settings),
-        *examine(settings.warehouse, deep),
+        *examine(settings.warehouse, deep, remote_of(settings.spark)),
     ]
     if output_format == "table":
         for finding in found:

@@ -182,13 +182,20 @@ def test_a_query_of_ones_own_is_not_sent_unseen(made: Made) -> None:
 
 @pytest.mark.parametrize(
     ("remote", "told"),
-    [("elsewhere", "sc://HOST:PORT is expected"), ("sc://127.0.0.1:1", "no Spark server answers")],
+    [
+        ("elsewhere", "sc://HOST:PORT is expected"),
+        ("sc://127.0.0.1:x", "sc://HOST:PORT is expected"),
+        ("sc://127.0.0.1:1/;token=hush", "no Spark server answers at sc://127.0.0.1:1:"),
+    ],
 )
 def test_a_server_that_is_none(made: Made, tmp_path: Path, remote: str, told: str) -> None:
     (tmp_path / "moldau.yml").write_text(f"spark: {{spark.remote: '{remote}'}}\n{YML}")
     cycle = run(tmp_path, made.other, MOLDAU, "cycle", "--engine", "spark")
     assert cycle.code == 1
     assert told in cycle.said
+    examined = run(tmp_path, made.other, MOLDAU, "doctor")
+    assert told in examined.said
+    assert "hush" not in cycle.said + examined.said
 
 
 def test_what_was_refused_is_finished_without_the_server(made: Made, tmp_path: Path) -> None:

@@ -50,19 +50,29 @@ def connect(remote: str, told: Mapping[str, str] | None = None) -> SparkSession:
             f"a Spark Connect server needs more of PySpark ({error.name or error}): "
             "pip install 'moldau[connect]'"
         ) from None
-    _require_listening(remote)
+    require_listening(remote)
     # dbt-spark asks for Hive at each statement; what a server says of that is for nobody
     warnings.filterwarnings("ignore", module=r"pyspark\.sql\.connect\.conf")
-    with _in_words(remote):
-        spark = builder.getOrCreate()
-        for key, needed in _DELTA.items():
-            if needed not in (spark.conf.get(key, None) or ""):
-                raise MoldauError(f"Spark at {remote} has no Delta: it needs {key}={needed}")
-        for key, value in spark_settings(told).items():
-            if key not in _DELTA and spark.conf.isModifiable(key):
-                spark.conf.set(key, value)
+    spark = None
+    try:
+        with _in_words(remote):
+            spark = builder.getOrCreate()
+            _suit(spark, remote, told)
+    except MoldauError:
+        if spark:  # a server that was started anew does not know it: the next try gets another
+            _end(spark)
+        raise
     atexit.register(_end, spark)
     return spark
+
+
+def _suit(spark: SparkSession, remote: str, told: Mapping[str, str] | None) -> None:
+    for key, needed in _DELTA.items():
+        if needed not in (spark.conf.get(key, None) or ""):
+            raise MoldauError(f"Spark at {_shown(remote)} has no Delta: it needs {key}={needed}")
+    for key, value in spark_settings(told).items():
+        if key not in _DELTA and spark.conf.isModifiable(key):
+            spark.conf.set(key, value)
 
 
 def require_alone(spark: SparkSession, warehouse: Path, remote: str) -> None:
@@ -73,23 +83,32 @@ def require_alone(spark: SparkSession, warehouse: Path, remote: str) -> None:
         found = spark.sql("describe detail `state`.`runs`").collect()[0].location
     if Path(unquote(urlsplit(found).path)) != warehouse / "state" / "runs":
         raise MoldauError(
-            f"Spark at {remote} has another warehouse open, of {found}: a server has one"
+            f"Spark at {_shown(remote)} has another warehouse open, of {found}: a server has one"
         )
 
 
-def _require_listening(remote: str) -> None:
-    """At once: PySpark's client tries again for ten minutes."""
+def require_listening(remote: str) -> str:
+    """MoldauError if nobody does, at once: PySpark's client tries again for ten minutes.
+
+    Gives the server as it is shown to a person."""
+    place = urlsplit(remote)
     try:
-        place = urlsplit(remote)
-        assert place.scheme == "sc" and place.hostname
-        address = (place.hostname, place.port or _PORT)
-    except (ValueError, AssertionError):
-        raise MoldauError(f"{remote!r} is no Spark server: sc://HOST:PORT is expected") from None
+        address = (place.hostname or "", place.port or _PORT)
+    except ValueError:  # the port is no number
+        address = ("", 0)
+    if place.scheme != "sc" or not address[0]:
+        raise MoldauError(f"{_shown(remote)!r} is no Spark server: sc://HOST:PORT is expected")
     try:
         socket.create_connection(address, _SECONDS).close()
     except OSError as error:
         told = error.strerror or str(error)
-        raise MoldauError(f"no Spark server answers at {remote}: {told}") from None
+        raise MoldauError(f"no Spark server answers at {_shown(remote)}: {told}") from None
+    return _shown(remote)
+
+
+def _shown(remote: str) -> str:
+    """Without its options, among which a token may be."""
+    return remote.split("/;")[0]
 
 
 @contextlib.contextmanager
@@ -102,7 +121,7 @@ def _in_words(remote: str) -> Iterator[None]:
     except (RpcError, PySparkException) as error:
         details = getattr(error, "details", None)
         told = str(details() if callable(details) else error).strip().split("\n")[0][:500]
-        raise MoldauError(f"Spark at {remote}: {told}") from None
+        raise MoldauError(f"Spark at {_shown(remote)}: {told}") from None
 
 
 def _end(spark: SparkSession) -> None:

@@ -37,10 +37,14 @@ class Finding:
     message: str
 
 
-def examine(warehouse: Path, is_deep: bool = False) -> Iterator[Finding]:
-    """Every check, cheapest first; nothing is changed. `is_deep`: every file is read."""
-    yield _java()
-    yield _jars()
+def examine(warehouse: Path, is_deep: bool = False, remote: str | None = None) -> Iterator[Finding]:
+    """Every check, cheapest first; nothing is changed. `is_deep`: every file is read. `remote`: a
+    server of Spark Connect, in place of Spark here."""
+    if remote:
+        yield _server(remote)
+    else:
+        yield _java()
+        yield _jars()
     try:
         require_warehouse(warehouse)
     except MoldauError as error:
@@ -79,6 +83,15 @@ def examine_engine(settings: Settings) -> Iterator[Finding]:
     chosen = "duckdb" if size < most else "spark"
     told = f"{chosen}: runs read {size} MiB of tables, and from {most} MiB on Spark makes them"
     yield Finding("engine", True, told)
+
+
+def _server(remote: str) -> Finding:
+    from moldau.engines.spark.connected import require_listening
+
+    try:
+        return Finding("spark", True, f"a server listens at {require_listening(remote)}")
+    except MoldauError as error:
+        return Finding("spark", False, str(error))
 
 
 def _java() -> Finding:

@@ -39,10 +39,10 @@ def ask_spark(
     words = query.replace("(", " ").split(None, 1)
     if not words or words[0].lower() not in _READING:
         raise MoldauError(f"a query is expected, starting with one of {', '.join(_READING)}")
-    if remote := remote_of(told):
+    if remote_of(told):
         raise MoldauError(
-            f"{remote} does not show the plan in which moldau checks that a query only reads: "
-            "`--engine duckdb` does, and so does a session of your own (`moldau.connect`)"
+            "a Spark server does not show the plan in which moldau checks that a query only reads: "
+            "`--engine duckdb` answers it, and so does a session of your own (`moldau.connect`)"
         )
     session = start(warehouse.resolve(), told=told)
     with in_words():
