@@ -54,7 +54,11 @@ def installed(wheel: Path) -> Path:
     uv = BIN / "uv"
     run(ROOT, uv, "venv", "--quiet", "--python", BIN / "python", home)
     install = [uv, "pip", "install", "--quiet", "--python", home]
-    run(ROOT, *install, "-r", ROOT / "requirements.lock")
+    dependencies = [*install, "-r", ROOT / "requirements.lock"]
+    try:  # what `make setup` has put into the cache: asked anew, uv would keep PySpark once more
+        run(ROOT, *dependencies, "--offline")
+    except AssertionError:
+        run(ROOT, *dependencies)
     run(ROOT, *install, "--no-deps", wheel)
     return home / "bin"
 
