@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CLUSTER = "east"
 COMPARED = ("raw", "decoded", "state", "decisions", "history", "plugin")
+_REMOTE = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 _DBT = "from dbt.cli.main import cli; cli()"
 
 
@@ -57,10 +58,12 @@ def _said(warehouse: Path, told: str) -> str:
         "--target-path", str(warehouse.parent / "target"),
         "--log-path", str(warehouse.parent / "logs"), "--no-use-colors",
     ]  # fmt: skip
+    # Spark here: a server has the warehouse open of which this is a copy
+    here = {name: value for name, value in os.environ.items() if name not in _REMOTE}
     ended = subprocess.run(
         [sys.executable, "-c", _DBT, *words],
         cwd=warehouse,  # where its moldau.yml lies
-        env=os.environ | {"MOLDAU_WAREHOUSE": str(warehouse)},
+        env=here | {"MOLDAU_WAREHOUSE": str(warehouse)},
         capture_output=True,
         text=True,
     )
@@ -71,7 +74,7 @@ def _said(warehouse: Path, told: str) -> str:
 
 
 def _verdict(one: Path, other: Path) -> str:
-    tables = compared(one)
+    tables = _compared(one)
     rows = {name: _rows(one, name) for name in tables}
     different = [name for name in tables if rows[name] != _rows(other, name)]
     if different:
@@ -82,7 +85,7 @@ def _verdict(one: Path, other: Path) -> str:
     )
 
 
-def compared(warehouse: Path) -> list[str]:
+def _compared(warehouse: Path) -> list[str]:
     """The tables that are there, but for the runs: each has its own instants."""
     from moldau.reading.tables.names_of import existing_tables
 

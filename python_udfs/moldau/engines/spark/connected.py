@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from moldau.engines.spark.catalog import register
-from moldau.engines.spark.profile import spark_settings
+from moldau.engines.spark.profile import FOLDER, spark_settings
 from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ def remote_of(told: Mapping[str, str] | None = None) -> str | None:
     return (told or {}).get(REMOTE) or os.environ.get("SPARK_REMOTE") or None
 
 
-def connect(remote: str, told: Mapping[str, str] | None = None) -> SparkSession:
-    """A session of the server with moldau's settings, those that a session may choose.
+def connect(remote: str, warehouse: Path, told: Mapping[str, str] | None = None) -> SparkSession:
+    """A session of the server for this warehouse, with the settings that a session may choose.
 
-    Raises MoldauError when PySpark's client is not whole, the server cannot be reached, or it was
-    started without Delta.
+    Raises MoldauError when PySpark's client is not whole, the server cannot be reached, it was
+    started without Delta, or it has another warehouse open.
     """
     try:
         from pyspark.sql import SparkSession
@@ -57,12 +57,14 @@ def connect(remote: str, told: Mapping[str, str] | None = None) -> SparkSession:
     try:
         with _in_words(remote):
             spark = builder.getOrCreate()
-            _suit(spark, remote, told)
+            if spark.conf.get(FOLDER, None) != str(warehouse):  # it is new
+                _suit(spark, remote, told)
+                _require_alone(spark, warehouse, remote)
+                atexit.register(_end, spark)
     except MoldauError:
         if spark:  # a server that was started anew does not know it: the next try gets another
             _end(spark)
         raise
-    atexit.register(_end, spark)
     return spark
 
 
@@ -75,12 +77,11 @@ def _suit(spark: SparkSession, remote: str, told: Mapping[str, str] | None) -> N
             spark.conf.set(key, value)
 
 
-def require_alone(spark: SparkSession, warehouse: Path, remote: str) -> None:
-    """MoldauError when the server's catalog has the tables of another warehouse, or cannot see
-    this one: all clients of a server share its catalog."""
-    with _in_words(remote):
-        register(spark, warehouse, ["state.runs"])
-        found = spark.sql("describe detail `state`.`runs`").collect()[0].location
+def _require_alone(spark: SparkSession, warehouse: Path, remote: str) -> None:
+    """MoldauError when the server's catalog has the tables of another warehouse: all clients of a
+    server share it."""
+    register(spark, warehouse, ["state.runs"])
+    found = spark.sql("describe detail `state`.`runs`").collect()[0].location
     if Path(unquote(urlsplit(found).path)) != warehouse / "state" / "runs":
         raise MoldauError(
             f"Spark at {_shown(remote)} has another warehouse open, of {found}: a server has one"
@@ -113,7 +114,7 @@ def _shown(remote: str) -> str:
 
 @contextlib.contextmanager
 def _in_words(remote: str) -> Iterator[None]:
-    from grpc import RpcError  # type: ignore[import-untyped]
+    from grpc import RpcError
     from pyspark.errors import PySparkException
 
     try:

@@ -11,6 +11,7 @@ from jinja2 import Environment
 
 from moldau.project import PROFILES
 
+FOLDER = "moldau.warehouse"  # of a session: the warehouse it is for; dbt's macros ask for it
 BY_SIZE = {  # on small tables, on big ones
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engines.spark.connected import connect, remote_of, require_alone
+from moldau.engines.spark.connected import connect, remote_of
 from moldau.engines.spark.jars import jars_folder
 from moldau.engines.spark.java import find_java
-from moldau.engines.spark.profile import BY_SIZE, spark_settings
+from moldau.engines.spark.profile import BY_SIZE, FOLDER, spark_settings
 from moldau.engines.spark.quoting import check_quoting
 from moldau.errors import MoldauError
 from moldau.warehouse.logs import begun
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _opened: Path | None = None  # the warehouse whose tables the session's catalog names
-FOLDER = "moldau.warehouse"  # of the session: dbt's macros ask for it
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
@@ -47,9 +46,12 @@ def start(
             f"{warehouse} in another process"
         )
     _opened = warehouse
+    # Delta reads the time zone of JVM, session and process: all three are UTC
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    _silence()
     if remote := remote_of(told):
-        spark = connect(remote, told)
-        require_alone(spark, warehouse, remote)
+        spark = connect(remote, warehouse, told)
     else:
         spark = _start(warehouse, is_brief, told)
     check_quoting(spark)
@@ -65,12 +67,8 @@ def _start(warehouse: Path, is_brief: bool, told: Mapping[str, str] | None) -> S
     os.environ["MOLDAU_JARS"] = str(jars_folder())
     os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    # Delta reads the time zone of JVM, session and process: all three are UTC
-    os.environ["TZ"] = "UTC"
-    time.tzset()
     from pyspark.sql import SparkSession
 
-    _silence()
     builder = SparkSession.builder
     for key, value in spark_settings(told).items():
         builder = builder.config(key, value)
