@@ -17,6 +17,11 @@ from pathlib import Path
 from typing import Any
 
 
+def without_settings() -> dict[str, str]:
+    """The environment without what would set moldau or dbt."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
+
+
 @dataclass(frozen=True)
 class Answer:
     code: int
@@ -28,13 +33,12 @@ class Shell:
     """Sees no setting of moldau's or dbt's in the environment but those of each command."""
 
     def __init__(self) -> None:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
         self._process = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=kept | {"MOLDAU_DRIVER_MEMORY": "2g"},
+            env=without_settings() | {"MOLDAU_DRIVER_MEMORY": "2g"},
         )
 
     def __call__(self, *words: str, folder: Path | None = None, **variables: str) -> Answer:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from shell_support import without_settings
 
 from moldau.project import ROOT
 
@@ -46,14 +46,13 @@ def test_a_domain_runs_without_a_word_of_the_others(copied: Path, tmp_path: Path
     )
     program = "from moldau.cli import main; main()"
     command = [sys.executable, "-c", program, "exec", str(tmp_path / "verbs.txt")]
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
     jars = {"MOLDAU_JARS": str(ROOT / ".jars")} if (ROOT / ".jars").exists() else {}
     told = subprocess.run(
         [*command, "--warehouse", str(tmp_path / "warehouse")],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**kept, **jars, "PYTHONPATH": str(copied / "python_udfs")},
+        env={**without_settings(), **jars, "PYTHONPATH": str(copied / "python_udfs")},
         timeout=900,
         check=False,
     )
@@ -78,6 +77,6 @@ def test_a_domain_runs_without_a_word_of_the_others(copied: Path, tmp_path: Path
     page = subprocess.run(
         [sys.executable, "-c", program, "--help"],
         capture_output=True, text=True, check=True,
-        env={**kept, "PYTHONPATH": str(copied / "python_udfs")},
+        env={**without_settings(), "PYTHONPATH": str(copied / "python_udfs")},
     ).stdout  # fmt: skip
     assert "Decide which toys are given away." in page

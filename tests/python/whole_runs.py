@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from dbt.cli.main import dbtRunner, dbtRunnerResult
+from shell_support import without_settings
 from tables_alike import tables_in, written
 
 from moldau.project import PROFILES, ROOT
@@ -41,17 +49,64 @@ LOADS = [
     "producers/producer_events.jsonl --cluster logged --kind producer_events",
 ]  # fmt: skip
 AT = "2026-11-27T09:13:54Z"  # of all kinds: with other variables dbt parses the project anew
+MOLDAU = "from moldau.cli import main; main()"
 DBT = "from dbt.cli.main import cli; cli()"
 COMPARED = tables_in("raw", "decoded", "state", "decisions", "history", "plugin")
 
 
-def words(folder: Path, kind: str, target: str = "spark", verb: str = "run") -> list[str]:
+def places(folder: Path, target: str = "spark") -> list[str]:
+    """Options of dbt. What goes wrong is in its results: its log would be for nobody."""
     return [
-        verb, "--selector", kind, "--vars", f"{{at: '{AT}'}}", "--project-dir", str(ROOT),
-        "--profiles-dir", str(PROFILES), "--target", target,
+        "--project-dir", str(ROOT), "--profiles-dir", str(PROFILES), "--target", target,
         "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
         "--log-level-file", "none",
     ]  # fmt: skip
+
+
+def words(folder: Path, kind: str, target: str = "spark", verb: str = "run") -> list[str]:
+    return [verb, "--selector", kind, "--vars", f"{{at: '{AT}'}}", *places(folder, target)]
+
+
+@dataclass
+class Invoked:
+    """`wrong`: what failed; `said`: what moldau said."""
+
+    outcome: dbtRunnerResult
+    wrong: list[str]
+    said: list[str]
+
+
+def invoked(words: Sequence[str]) -> Invoked:
+    """`dbt WORDS` in this process."""
+    said: list[str] = []
+
+    def hear(event: Any) -> None:
+        if event.info.msg.startswith("moldau: "):
+            said.append(event.info.msg)
+
+    outcome = dbtRunner(callbacks=[hear]).invoke(list(words))
+    results = getattr(outcome.result, "results", [])
+    wrong = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
+    return Invoked(outcome, wrong or ([] if outcome.success else [str(outcome.exception)]), said)
+
+
+@dataclass
+class Run:
+    code: int
+    said: str
+
+
+def run(folder: Path, warehouse: Path, program: str, *typed: str, **variables: str) -> Run:
+    """A command in a process of its own, whose settings are `folder`'s."""
+    told = {"MOLDAU_WAREHOUSE": str(warehouse), "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *typed],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=without_settings() | told | variables,
+    )
+    return Run(ended.returncode, ended.stdout + ended.stderr)
 
 
 def rows_of(warehouse: Path, table: str) -> list[str]:

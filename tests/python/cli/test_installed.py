@@ -4,7 +4,6 @@ uses moldau as a package (docs/dbt.md shows its files)."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from shell_support import without_settings
 
 from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.project import ROOT, SAMPLES
@@ -33,7 +33,7 @@ print(json.dumps([list(row) for row in rows]))
 
 
 def run(folder: Path, *words: str | Path, **variables: str) -> str:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_", "PYTHON"))}
+    kept = {k: v for k, v in without_settings().items() if not k.startswith("PYTHON")}
     ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=kept | variables)
     assert ended.returncode == 0, (ended.stdout + ended.stderr)[-3000:]
     return ended.stdout

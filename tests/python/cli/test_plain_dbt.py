@@ -5,16 +5,16 @@ In the tests' own process, whose JVM is warm: Spark is another, of a warehouse o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner, dbtRunnerResult
 from manifest_support import Project
 from pyspark.sql import SparkSession
 from shell_support import Shell
 from spark_support import spark_apart
+from whole_runs import invoked, places
 
 from moldau.compiled.graph import models
 from moldau.engines.spark.udtf import register_call_plugin
@@ -81,7 +81,8 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
         for name, words in COMMANDS.items():
             spark.sql("create schema if not exists intermediate")
             found[f"views before {name}"] = shown(spark, "views in intermediate")
-            found[name], found[f"said by {name}"] = wrong_and_said(words, warehouse.parent)
+            ran = invoked([*words, *places(warehouse.parent)])
+            found[name], found[f"said by {name}"] = ran.wrong, ran.said
             found[f"views after {name}"] = shown(spark, "views in intermediate")
             found[f"decisions after {name}"] = next(query(warehouse, DECISIONS).rows)
             if name == "a run that ends early":
@@ -91,28 +92,9 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
             if words[0] == "run":
                 forget_views(spark)
         # at once: what has not changed since the commands is not read again
-        found["project"] = Project(dbt(("parse",), warehouse.parent).result, [], warehouse.parent)
+        parsed = invoked(["parse", *places(warehouse.parent)]).outcome.result
+        found["project"] = Project(parsed, [], warehouse.parent)
     return found
-
-
-def dbt(
-    words: tuple[str, ...], folder: Path, hear: Callable[[Any], None] = lambda _: None
-) -> dbtRunnerResult:
-    """`dbt WORDS`"""
-    paths = ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
-    places = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT / "profiles")]
-    # what goes wrong is in the results: 90,000 lines of a log would be for nobody
-    return dbtRunner(callbacks=[hear]).invoke([*words, *paths, *places, "--log-level-file", "none"])
-
-
-def wrong_and_said(words: tuple[str, ...], folder: Path) -> tuple[list[str], list[str]]:
-    """What failed, and what moldau said of it."""
-    said: list[str] = []
-    outcome = dbt(words, folder, lambda event: said.append(event.info.msg))
-    results = getattr(outcome.result, "results", [])
-    told = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
-    of_moldau = [line for line in said if line.startswith("moldau: ")]
-    return told or ([] if outcome.success else [str(outcome.exception)]), of_moldau
 
 
 def shown(spark: SparkSession, what: str) -> set[str]:

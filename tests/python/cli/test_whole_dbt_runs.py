@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
 from shell_support import Shell
 from spark_support import spark_apart
-from whole_runs import AT, COMPARED, DBT, LOADS, YML, rows_of, words
+from whole_runs import AT, COMPARED, DBT, LOADS, YML, invoked, rows_of, run, words
 
 from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.errors import MoldauError
@@ -69,21 +64,12 @@ def made(session: Session, loaded: Path, shell: Shell) -> Iterator[Warehouses]:
 
 
 def run_dbt(folder: Path, kind: str) -> list[str]:
-    said: list[str] = []
-
-    def hear(event: Any) -> None:
-        if event.info.msg.startswith("moldau: "):
-            said.append(event.info.msg)
-
     verb = "build" if kind == "cycle" else "run"  # one of them with its tests
-    outcome = dbtRunner(callbacks=[hear]).invoke(words(folder, kind, verb=verb))
-    results = getattr(outcome.result, "results", [])
-    kinds = {result.node.resource_type for result in results}
+    ran = invoked(words(folder, kind, verb=verb))
+    assert not ran.wrong
+    kinds = {result.node.resource_type for result in ran.outcome.result.results}
     assert (verb == "build") == ({"test", "unit_test"} <= kinds)
-    wrong = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
-    assert not wrong
-    assert outcome.success, outcome.exception
-    return said
+    return ran.said
 
 
 @pytest.mark.parametrize("table", COMPARED)
@@ -120,19 +106,9 @@ def test_a_run_of_dbt_that_was_killed_is_finished_by_the_next_command(
     """Under its run_id, and no call is made twice."""
     killed = loaded / f"killed-{point}"
     shutil.copytree(loaded / "w", killed)
-    ended = subprocess.run(
-        [sys.executable, "-c", DBT, *words(loaded, "cycle")],
-        cwd=loaded,
-        capture_output=True,
-        env=os.environ
-        | {
-            "MOLDAU_WAREHOUSE": str(killed),
-            "MOLDAU_FAIL_AT": point,
-            "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        },
-    )
-    assert ended.returncode == -9, ended.stdout.decode()[-2000:]
+    variables = {"MOLDAU_FAIL_AT": point, "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS}
+    ended = run(loaded, killed, DBT, *words(loaded, "cycle"), **variables)
+    assert ended.code == -9, ended.said[-2000:]
     config = ["--config", str(loaded / "moldau.yml"), "--warehouse", str(killed)]
     sweep = ["sweep", "--at", AT, "--cluster", "tiered"]
     answer = shell(*sweep, *config, folder=ROOT)

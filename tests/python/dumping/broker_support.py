@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from certificate_support import PASSWORD as PASSWORD_OF_STORES
 from certificate_support import Certificate
+from server_support import free_ports, wait_for
 
 from moldau.engines.spark.jars import resolve
 from moldau.engines.spark.java import find_java
@@ -42,7 +41,7 @@ class Broker:
 @contextlib.contextmanager
 def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
     """A broker of its own in `folder`, with a listener each for PLAINTEXT, SASL and TLS."""
-    ports = _free_ports(4)
+    ports = free_ports(4)
     addresses = [f"127.0.0.1:{port}" for port in ports]
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data", addresses, stores))
@@ -60,7 +59,7 @@ def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
             [*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log, cwd=folder
         )
     try:
-        _wait_for(process, ports[:3], folder / "broker.log")
+        wait_for(process, ports[:3], folder / "broker.log", UP_WITHIN_S)
         yield Broker(folder, process, *addresses[:3])
     finally:
         process.terminate()
@@ -135,24 +134,3 @@ def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
         "auto.create.topics.enable": "true",
     }  # fmt: skip
     return properties_text(settings)
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-
-
-def _wait_for(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
-    end = time.monotonic() + UP_WITHIN_S
-    waiting = list(ports)
-    while waiting:
-        if process.poll() is not None or time.monotonic() > end:
-            raise RuntimeError(f"the broker did not come up: {log.read_text()[-2000:]}")
-        try:
-            socket.create_connection(("127.0.0.1", waiting[0]), 1).close()
-            waiting.pop(0)
-        except OSError:
-            time.sleep(0.2)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from server_support import free_ports, wait_for
 from shell_support import Shell
-from whole_runs import AT, COMPARED, DBT, LOADS, YML, rows_of, words
+from whole_runs import AT, COMPARED, DBT, LOADS, MOLDAU, YML, Run, rows_of, run, words
 
 from moldau.engines.spark.connected import remote_of
 from moldau.engines.spark.jars import jars_folder
@@ -24,21 +23,15 @@ from moldau.reading.health.status import lock_holder
 from moldau.reading.tables.query import query
 
 pytestmark = pytest.mark.processes
-MOLDAU = "from moldau.cli import main; main()"
+UP_WITHIN_S = 180
 OF_GROUPS = [load for load in LOADS if load.startswith(("west", "east", "requests"))]
 SWEEP = ["sweep", "--at", AT]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """As docs/spark.md starts it; gives `sc://host:port`."""
-    folder, port = tmp_path_factory.mktemp("server"), free_port()
+    folder, [port] = tmp_path_factory.mktemp("server"), free_ports(1)
     delta = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
     settings = {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -64,47 +57,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             env=os.environ | {"PYSPARK_PYTHON": sys.executable, "TZ": "UTC"},
         )  # fmt: skip
     try:
-        wait_for(port, process, folder / "log")
+        wait_for(process, [port], folder / "log", UP_WITHIN_S)
         yield f"sc://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(timeout=60)
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 180
-    while True:
-        assert process.poll() is None, log.read_text()[-2000:]
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < deadline, log.read_text()[-2000:]
-            time.sleep(0.2)
-
-
-@dataclass
-class Run:
-    code: int
-    said: str
-
-
-def run(folder: Path, warehouse: Path, program: str, *typed: str, **variables: str) -> Run:
-    """A command in a process of its own: PySpark is on a server or is not, for its whole life."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOLDAU_", "DBT_"))}
-    told = {
-        "MOLDAU_WAREHOUSE": str(warehouse),
-        "MOLDAU_CONFIG": str(folder / "moldau.yml"),
-        "PYTHONPATH": os.pathsep.join(sys.path),
-    }
-    ended = subprocess.run(
-        [sys.executable, "-c", program, *typed],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env=kept | told | variables,
-    )
-    return Run(ended.returncode, ended.stdout + ended.stderr)
 
 
 @dataclass
