@@ -12,6 +12,7 @@ from moldau.compiled.dbt import dbt
 from moldau.compiled.graph import helpers_under, tables_of
 from moldau.engines.engine import Mapped
 from moldau.engines.spark.catalog import register
+from moldau.engines.spark.conf import properties
 from moldau.engines.spark.udtf import register_call_plugin
 from moldau.literals import rows_sql
 from moldau.plugins.registry import PluginSpec
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-_ROWS_AT_ONCE, _FEW = "spark.sql.execution.arrow.maxRecordsPerBatch", "64"
+_FEW_ROWS_AT_ONCE = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}
 _PARTS = "spark.sql.shuffle.partitions"
 _LEAST_TASKS = 16  # the partitions of a small table are too few where each row is work
 
@@ -119,13 +120,9 @@ class SparkModels:
 
         self.make_views([view])
         path = str(folder / view)
-        at_once, parts = (self.session.conf.get(name) for name in (_ROWS_AT_ONCE, _PARTS))
-        self.session.conf.set(_ROWS_AT_ONCE, _FEW)
-        try:
-            tasks = max(int(parts or 1), _LEAST_TASKS)
-            rows = self.session.table(f"intermediate.{view}").repartition(tasks)
+        tasks = max(int(self.session.conf.get(_PARTS) or 1), _LEAST_TASKS)
+        rows = self.session.table(f"intermediate.{view}").repartition(tasks)
+        with properties(self.session, _FEW_ROWS_AT_ONCE):
             changed = rows.mapInArrow(change, from_arrow_schema(schema))
             changed.write.parquet(path)
-        finally:
-            self.session.conf.set(_ROWS_AT_ONCE, at_once or "")
         return f"parquet.`{path.replace('`', '``')}`"

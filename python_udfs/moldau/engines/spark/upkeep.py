@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engines.spark.conf import properties
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.opened import may_hide_rows
 from moldau.warehouse.upkeep import Maintained, Retention, maintain
@@ -36,22 +35,6 @@ def maintain_in_spark(
     if due.files_deleted or has_vectors:  # those are not told
         hours = retention(name)
         told = "" if hours is None else f" retain {hours} hours"
-        with _set(spark, _FOR_VACUUM):
+        with properties(spark, _FOR_VACUUM):
             spark.sql(f"vacuum delta.`{folder}`{told}")
     return due
-
-
-@contextlib.contextmanager
-def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """In this block; as before after it."""
-    before = {name: spark.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, earlier)
