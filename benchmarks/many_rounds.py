@@ -1,6 +1,6 @@
 """A year of small runs: what a round costs after many others.
 
-    python benchmarks/rounds.py [--rounds 3000] [--groups 220] [--every 100]
+    python benchmarks/many_rounds.py [--rounds 3000] [--groups 220] [--every 100]
 
 A round is a load of five commits, a cycle and a sweep, all in one session, on 220 groups. For each
 hundred rounds: the median CPU of a round and of each verb, the live files of the table that has
