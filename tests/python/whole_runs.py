@@ -48,6 +48,7 @@ LOADS = [
       for cluster, topics in MIRRORED.items() for topic in topics),
     "producers/producer_events.jsonl --cluster logged --kind producer_events",
 ]  # fmt: skip
+KINDS = ("requests", "cycle", "sweep", "tiers", "translate", "metadata")
 AT = "2026-11-27T09:13:54Z"  # of all kinds: with other variables dbt parses the project anew
 MOLDAU = "from moldau.cli import main; main()"
 DBT = "from dbt.cli.main import cli; cli()"
@@ -63,8 +64,10 @@ def places(folder: Path, target: str = "spark") -> list[str]:
     ]  # fmt: skip
 
 
-def words(folder: Path, kind: str, target: str = "spark", verb: str = "run") -> list[str]:
-    return [verb, "--selector", kind, "--vars", f"{{at: '{AT}'}}", *places(folder, target)]
+def words(
+    folder: Path, kind: str, target: str = "spark", verb: str = "run", at: str = AT
+) -> list[str]:
+    return [verb, "--selector", kind, "--vars", f"{{at: '{at}'}}", *places(folder, target)]
 
 
 @dataclass

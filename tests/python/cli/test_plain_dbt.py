@@ -5,6 +5,7 @@ In the tests' own process, whose JVM is warm: Spark is another, of a warehouse o
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from moldau.engines.spark.udtf import register_call_plugin
 from moldau.project import ROOT, SAMPLES
 from moldau.reading.tables.query import query
 from moldau.sessions.session import Session
+from moldau.warehouse.damage import open_table
 
 pytestmark = pytest.mark.spark
 
@@ -45,6 +47,7 @@ COMMANDS = {
     ),
     "unit tests": ("test", "--select", "test_type:unit"),
 }
+BROKEN = ("test", "--select", "assert_changes_end_in_the_current_decision")
 # decisions that a plain dbt run has changed, and how many of these stand in the history
 DECISIONS = """
     select count(*), count(recorded.run_id)
@@ -91,10 +94,22 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
                 found["columns"] = dict(columns(spark, warehouse))
             if words[0] == "run":
                 forget_views(spark)
+        with lacking_history(warehouse):
+            found["on a broken warehouse"] = invoked([*BROKEN, *places(warehouse.parent)]).wrong
         # at once: what has not changed since the commands is not read again
         parsed = invoked(["parse", *places(warehouse.parent)]).outcome.result
         found["project"] = Project(parsed, [], warehouse.parent)
     return found
+
+
+@contextlib.contextmanager
+def lacking_history(warehouse: Path) -> Iterator[None]:
+    """Somebody else has deleted what the runs recorded of one cluster."""
+    opened = open_table(warehouse / "history" / "decision_changes")
+    before = opened.version()
+    opened.delete("cluster_id = 'tiered'")
+    yield
+    opened.restore(before)
 
 
 def shown(spark: SparkSession, what: str) -> set[str]:
@@ -123,6 +138,11 @@ def columns(spark: SparkSession, warehouse: Path) -> Iterator[tuple[str, dict[st
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_fails(found: dict[str, Any], command: str) -> None:
     assert not found[command]
+
+
+def test_dbt_test_fails_where_an_invariant_is_broken(found: dict[str, Any]) -> None:
+    [wrong] = found["on a broken warehouse"]
+    assert wrong.startswith("assert_changes_end_in_the_current_decision: Got ")
 
 
 def test_a_run_without_a_selector_says_that_it_applied_nothing(found: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from shell_support import Shell
 from spark_support import spark_apart
-from whole_runs import AT, COMPARED, DBT, LOADS, YML, invoked, rows_of, run, words
+from whole_runs import AT, COMPARED, DBT, KINDS, LOADS, YML, invoked, rows_of, run, words
 
 from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.errors import MoldauError
@@ -22,8 +22,6 @@ from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
 pytestmark = pytest.mark.spark
-
-KINDS = ("requests", "cycle", "sweep", "tiers", "translate", "metadata")
 
 
 @dataclass
