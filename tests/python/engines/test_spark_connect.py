@@ -1,4 +1,7 @@
-"""A server of Spark Connect makes what Spark and DuckDB make, by `moldau` and by dbt."""
+"""A server of Spark Connect makes what Spark and DuckDB make, by `moldau` and by dbt.
+
+Its executor is a process of its own, as on a cluster: what runs there has to find what it needs.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +46,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
     }
-    told = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     jars = ":".join(map(str, jars_folder().glob("*.jar")))
+    settings["spark.executor.extraClassPath"] = jars
+    settings["spark.executor.extraJavaOptions"] = settings["spark.driver.extraJavaOptions"]
+    told = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [Path(sys.executable).with_name("spark-submit"), "--master", "local[2]",
+            [Path(sys.executable).with_name("spark-submit"), "--master", "local-cluster[1,2,1024]",
              "--driver-class-path", jars, *told,
              "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
              "spark-internal"],
