@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test without-spark databricks lint build docs bench check clean lock
+.PHONY: help setup demo test without-spark databricks lint build docs bench parity check clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,14 @@ databricks: setup
 
 without-spark: setup
 	$(BIN)/python -m pytest -m "not spark and not processes"
+
+SEED ?= $(shell date +%s)
+STEPS ?= 40
+
+parity: setup ## random histories and kills by DuckDB, Spark and dbt, compared (half an hour): SEED, STEPS
+	@echo "make parity SEED=$(SEED) STEPS=$(STEPS)"
+	PARITY_SEED=$(SEED) PARITY_STEPS=$(STEPS) PARITY_RUNS=1000 PARITY_KILLS=1000 $(BIN)/python -m pytest -n 0 tests/python/runs/test_random_histories.py
+	$(BIN)/python tests/killed_runs.py --seed $(SEED)
 
 clean: ## remove what was built; the warehouse stays
 	rm -rf target logs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
