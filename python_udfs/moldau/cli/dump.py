@@ -9,41 +9,39 @@ from pathlib import Path
 
 import click
 
-from moldau.cli.held import require_number
 from moldau.cli.options import format_option
 from moldau.cli.output import write_rows
+from moldau.cli.reaching import needs_client, reach_options, timeout_option
 from moldau.cli.say import console, say, warn
-from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.records.families import FAMILIES, family_of
+from moldau.settings import load_settings
 
-_EXTRA = ("confluent_kafka", "cryptography", "javaproperties")
 _COLUMNS = ("partition", "start_offset", "end_offset", "records", "hidden_offsets")
 
 
 @click.command(name="dump")
+@reach_options
 @click.option(
-    "--bootstrap-servers", metavar="HOST:PORT,...",
-    help="Brokers to start with.  [default: bootstrap.servers of --properties]",
+    "--cluster", metavar="NAME",
+    help="The cluster as moldau.yml says how to reach it.  [default: none]",
 )  # fmt: skip
 @click.option(
-    "--properties", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="How to log in (SASL, TLS), as Kafka's own tools take it by --command-config.",
+    "--config", type=click.Path(path_type=Path),
+    help="Settings file, for --cluster.  [default: ./moldau.yml, if it is there]",
 )  # fmt: skip
 @click.option("--topic", required=True, help="The topic, say __consumer_offsets.")
 @click.option(
     "--to", "target", required=True, type=click.Path(path_type=Path), metavar="FILE",
     help="The file: .jsonl, .jsonl.gz or .parquet.",
 )  # fmt: skip
-@click.option(
-    "--timeout", type=click.FloatRange(min=1), default=20, show_default=True, metavar="SECONDS",
-    callback=require_number,
-    help="Give up when the cluster has been silent for so long.",
-)  # fmt: skip
+@timeout_option
 @format_option
 def dump(
     bootstrap_servers: str | None,
     properties: Path | None,
+    cluster: str | None,
+    config: Path | None,
     topic: str,
     target: Path,
     timeout: float,
@@ -59,17 +57,19 @@ def dump(
     Example:
       moldau dump --bootstrap-servers broker:9092 --topic __consumer_offsets --to offsets.jsonl.gz
       moldau dump --properties client.properties --topic __remote_log_metadata --to tiers.jsonl.gz
+      moldau dump --cluster east --topic __consumer_offsets --to offsets.jsonl.gz
     """
-    try:
+    with needs_client("moldau dump"):
         from moldau.dumping.client_settings import client_settings
         from moldau.dumping.dump import dump as dump_topic
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in _EXTRA:
-            raise
-        raise MoldauError(
-            "`moldau dump` needs a Kafka client: pip install 'moldau[kafka]'"
-        ) from None
-    settings = client_settings(bootstrap_servers, properties)
+        from moldau.dumping.reached import reach
+    if config and not cluster:
+        raise click.UsageError("--config says how to reach a --cluster, and none is named")
+    if cluster:
+        known = load_settings(config, checks_plugins=False)
+        settings = reach(known, cluster, bootstrap_servers, properties)
+    else:
+        settings = client_settings(bootstrap_servers, properties)
     for warning in settings.warnings:
         warn(warning)
     with _progress(topic) as tell:

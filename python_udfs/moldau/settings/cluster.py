@@ -22,9 +22,12 @@ from moldau.settings.fields import (
 )
 from moldau.settings.plugin import PluginSettings
 from moldau.settings.rule_sets import RuleSet, rule_sets
+from moldau.settings.servers import Servers
 from moldau.settings.topic import TopicSettings
 
 _MINUTE_MS = 60_000
+# how the cluster is reached is no rule: where only that is another, nothing is decided anew
+_NO_RULES = {"bootstrap_servers", "properties"}
 
 
 def _rule_sets() -> type[Section]:
@@ -52,6 +55,9 @@ class ClusterSettings(Section):
     ruleset: ClusterRuleSets = Field(default_factory=ClusterRuleSets)
     plugin: PluginSettings | None = None
     topics: dict[Name, TopicSettings] = Field(default_factory=dict)
+    bootstrap_servers: Servers | None = None
+    properties: Annotated[str, Field(min_length=1)] | None = None
+    """A file of a Java client's properties, how to log in; relative to moldau.yml."""
 
     offsets_retention_minutes: PositiveInt = 10_080
     offsets_retention_check_interval_ms: Positive = 600_000
@@ -104,7 +110,9 @@ class ClusterSettings(Section):
 
     def effective(self) -> dict[str, Any]:
         """What holds for the cluster, JSON-able, by Kafka's names in their order."""
-        shown = self.model_dump(by_alias=True, exclude_none=True, exclude={"plugin", "topics"})
+        shown = self.model_dump(
+            by_alias=True, exclude_none=True, exclude={"plugin", "topics", *_NO_RULES}
+        )
         if self.retention_ms is not None:
             shown["log.retention.ms"] = self.retention_ms
         if self.plugin:

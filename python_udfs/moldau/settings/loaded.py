@@ -105,6 +105,12 @@ class Settings(Section):
             raise MoldauError(f"{name!r} cannot name a cluster; allowed is {error}") from None
         return ClusterSettings()
 
+    def properties_of(self, cluster: str) -> Path | None:
+        """The file that says how to log in to the cluster; None = moldau.yml names none."""
+        told = self.cluster(cluster).properties
+        folder = self.config.parent if self.config else Path()
+        return folder / Path(told).expanduser() if told else None
+
     def named_clusters(self) -> tuple[str, ...]:
         """Every cluster that the file names, by itself or in an entry of a section."""
         entries = [entry for told in self.sections.values() for entry in told.values()]
