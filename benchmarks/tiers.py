@@ -89,6 +89,7 @@ select
     {end} + 100000 * {offsets} as last_stable_offset,
     {end} + 100000 * {offsets} as high_watermark,
     {end} + 100000 * {offsets} as log_end_offset,
+    cast(null as bigint) as latest_tiered_offset,
     true as is_leader,
     {at} as taken_at_ms,
     '{run_id}' as run_id,

@@ -1,6 +1,7 @@
 {# after every fold of the domain, before every decision #}
 -- depends_on: {{ ref('record_settings') }}
 -- depends_on: {{ ref('fold_groups') }}
+-- depends_on: {{ ref('replace_group_listings') }}
 -- depends_on: {{ ref('replace_open_transactions') }}
 
 with

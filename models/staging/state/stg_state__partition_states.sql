@@ -20,6 +20,7 @@ renamed as (
         last_stable_offset,
         high_watermark,
         log_end_offset,
+        latest_tiered_offset,
         is_leader,
         taken_at_ms,
         run_id,

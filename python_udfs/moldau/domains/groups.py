@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from moldau.loading.shape import Shape
 
 
+GROUP_TYPES = ("classic", "consumer", "share", "streams")
+# of all types; UNKNOWN is what Kafka's clients say of a state that is newer than they are
+GROUP_STATES = (
+    "UNKNOWN", "PREPARING_REBALANCE", "COMPLETING_REBALANCE", "STABLE", "DEAD", "EMPTY",
+    "ASSIGNING", "RECONCILING", "NOT_READY",
+)  # fmt: skip
 JITTER = (0.8, 1.2)  # of a back-off; of a request without one it follows from its request_id
 
 
@@ -32,18 +38,31 @@ def _shapes() -> Iterator[Shape]:
         any_text,
         description,
         error,
+        flag,
         int32,
         int32s,
         int64,
         name,
+        one_of,
         share,
         texts,
     )  # fmt: skip
 
     request, group, member = map(any_text, ("request_id", "group_id", "member_id"))
     received, jitter = int64("received_at_ms"), share("jitter", *JITTER)
-    transaction = (group, name("topic"), int32("partition"), int64("producer_id"))
+    producer = int64("producer_id", minimum=-1)
+    transaction = (group, name("topic"), int32("partition"), producer)
     yield Shape("open_transactions", transaction, is_snapshot=True)
+    listing = (
+        group,
+        one_of("group_type", GROUP_TYPES, **OPTIONAL),
+        one_of("group_state", GROUP_STATES),
+        any_text("protocol_type", **OPTIONAL),
+        int32("coordinator_id", **OPTIONAL),
+        flag("is_simple"),
+        int64("taken_at_ms"),
+    )
+    yield Shape("group_listings", listing, is_snapshot=True)
     heartbeat = (
         request,
         group,
@@ -160,6 +179,7 @@ DOMAIN = Domain(
     files=files_of(
         _shapes,
         "open_transactions",
+        "group_listings",
         "heartbeats",
         "topology_pushes",
         "group_deletions",

@@ -26,10 +26,11 @@ def _shapes() -> Iterator[Shape]:
         name("topic_id", **OPTIONAL),
         name("topic"),
         partition,
-        broker,
+        int32("broker_id", minimum=-1),
         flag("is_leader"),
         int32("leader_epoch", minimum=-1, **OPTIONAL),
         *(int64(offset, minimum=-1, **OPTIONAL) for offset in offsets),
+        int64("latest_tiered_offset", minimum=-1, **OPTIONAL),
         int64("taken_at_ms"),
     )
     yield Shape("partition_states", state, is_snapshot=True)

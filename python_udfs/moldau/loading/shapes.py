@@ -53,9 +53,9 @@ def error(field: str, **more: Any) -> Field:
     return any_text(field, check=error_name, **more)
 
 
-def one_of(field: str, values: tuple[str, ...]) -> Field:
+def one_of(field: str, values: tuple[str, ...], **more: Any) -> Field:
     """One of these words."""
-    return any_text(field, check=among(values), values=values)
+    return any_text(field, check=among(values), values=values, **more)
 
 
 def int32(field: str, column: str | None = None, minimum: int = 0, **more: Any) -> Field:

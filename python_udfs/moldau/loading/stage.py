@@ -1,14 +1,17 @@
-"""Stage files in a folder: checked, each record once, ready to be appended."""
+"""Stage files, or rows, in a folder: checked, each record once, ready to be appended."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from moldau.loading.checked_rows import Chunk, check_rows
 from moldau.loading.read_lines import read_chunks
 from moldau.loading.refusals import Refusals
 from moldau.loading.shape import Shape
@@ -47,19 +50,40 @@ class Staged(Brought):
 
 
 def stage(staged: Staged, files: list[Path], shape: Shape, limits: Limits) -> None:
-    """Read the files into `staged.folder`, a Parquet file a chunk; then they are on disk.
+    """Stage what these files hold; MoldauError when one cannot be read."""
+    stage_chunks(staged, [(str(file), read_chunks(file, shape, limits)) for file in files], shape)
 
-    Columns: `shape.schema`, `file_index` and `line` (where the row stood).
+
+def stage_rows(
+    staged: Staged, rows: Iterable[Mapping[str, Any]], origin: str, shape: Shape
+) -> None:
+    """Stage rows that stand in no file: objects as a line of one would have them.
+
+    `origin`: where they are from, as a refusal names it.
+    """
+
+    def check(row: Mapping[str, Any], _number: int) -> dict[str, Any]:
+        return shape.check(dict(row))
+
+    stage_chunks(staged, [(origin, check_rows(enumerate(rows, 1), origin, shape, check))], shape)
+
+
+def stage_chunks(
+    staged: Staged, sources: Sequence[tuple[str, Iterable[Chunk]]], shape: Shape
+) -> None:
+    """Write the chunks of each source, by its name, into `staged.folder`, a Parquet file a chunk.
+
+    Columns: `shape.schema`, `file_index` and `line` (where the row stood). They are on disk then.
     """
     staged.rows_folder.mkdir(parents=True)
-    staged.files = [str(file) for file in files]
+    staged.files = [source for source, _ in sources]
     refusals = Refusals(staged.refused_file)
     spans = Spans()
-    for index, file in enumerate(files):
-        for number, (table, refused) in enumerate(read_chunks(file, shape, limits)):
+    for index, (source, chunks) in enumerate(sources):
+        for number, (table, refused) in enumerate(chunks):
             refusals.add(refused)
-            if refused and shape.is_snapshot and str(file) not in staged.refused_files:
-                staged.refused_files.append(str(file))
+            if refused and shape.is_snapshot and source not in staged.refused_files:
+                staged.refused_files.append(source)
             if staged.refused_files or not table.num_rows:
                 continue
             staged.rows += table.num_rows

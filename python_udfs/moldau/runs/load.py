@@ -1,15 +1,16 @@
-"""Load files: a run that brings and folds."""
+"""Load files, or rows: a run that brings and folds."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moldau.errors import MoldauError
 from moldau.loading.bring import Loaded
 from moldau.loading.shapes import shapes
-from moldau.loading.stage import Staged, stage
+from moldau.loading.stage import Staged, stage, stage_rows
 from moldau.runs.stages import carry_out
 from moldau.sessions import journal
 from moldau.sessions.brought import Brought
@@ -17,6 +18,7 @@ from moldau.sessions.faults import fault
 from moldau.sessions.run import next_run_id
 
 if TYPE_CHECKING:
+    from moldau.loading.shape import Shape
     from moldau.sessions.session import Session
 
 
@@ -25,6 +27,20 @@ def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loa
 
     Raises MoldauError when a file cannot be read; bad lines are refused one by one.
     """
+    limits = session.settings.limits
+    return _load(session, cluster_id, kind, lambda to, shape: stage(to, files, shape, limits))
+
+
+def load_rows(
+    session: Session, rows: Iterable[Mapping[str, Any]], origin: str, cluster_id: str, kind: str
+) -> Loaded:
+    """Load rows that stand in no file, as lines of one would be; `origin` says where from."""
+    return _load(session, cluster_id, kind, lambda to, shape: stage_rows(to, rows, origin, shape))
+
+
+def _load(
+    session: Session, cluster_id: str, kind: str, put: Callable[[Staged, Shape], None]
+) -> Loaded:
     if kind not in shapes():
         raise MoldauError(f"{kind!r} is not a kind of file: {', '.join(sorted(shapes()))}")
     fault()
@@ -33,7 +49,7 @@ def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loa
     folder = journal.staged_folder(session.warehouse, run_id)
     staged = Staged(run_id, kind, cluster_id, folder=folder)
     try:
-        stage(staged, files, shapes()[kind], session.settings.limits)
+        put(staged, shapes()[kind])
     except BaseException:
         shutil.rmtree(staged.folder, ignore_errors=True)
         raise

@@ -32,6 +32,10 @@ LINES: dict[str, dict[str, Any]] = {
     "group_deletions": {**REQUEST, "request_version": 2, "group_ids": ["g", None, "g"]},
     "classic_joins": {**REQUEST, **MEMBER},
     "coordinator_unloads": {"offsets_partition_index": 0, "at_ms": 5},
+    "group_listings": {
+        "group_id": "g", "group_type": None, "group_state": "NOT_READY", "is_simple": False,
+        "taken_at_ms": 5,
+    },
     "leader_epochs": {**PLACE, "epochs": [{"epoch": 0, "start_offset": 0}]},
     "local_segments": {**PLACE, "broker_id": 1, "segments": [SEGMENT]},
     "topic_configs": {
@@ -87,6 +91,8 @@ def test_lists_are_brought_into_order() -> None:
             {"epochs": [{"epoch": 1, "start_offset": 9}, {"epoch": 2, "start_offset": 5}]},
             "epochs: start_offset falls to 5 at leader_epoch 2",
         ),
+        ("group_listings", {"group_type": "Share"}, "not one of .*did you mean share"),
+        ("group_listings", {"group_state": "PreparingRebalance"}, "not one of UNKNOWN, PREPARING_"),
         ("local_segments", {"segments": None}, "segments is null"),
         ("local_segments", {"segments": [SEGMENT, SEGMENT]}, "segments has base_offset 0 twice"),
         (

@@ -229,6 +229,7 @@ def snapshot(source: str, at_ms: int) -> pa.Table:
             "taken_at_ms": pa.array([at_ms] * count, whole),
             "log_start_offset": pa.array([0] * count, whole),
             "local_log_start_offset": pa.array([0] * count, whole),
+            "latest_tiered_offset": pa.nulls(count, whole),
         }
         | dict.fromkeys(names, offsets)
     )

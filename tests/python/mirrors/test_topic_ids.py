@@ -56,7 +56,10 @@ def flow(order: str, ruleset: str) -> str:
 
 def snapshot(topics: Sequence[tuple[str, str, str | None, int]]) -> pa.Table:
     """(cluster, topic, id, taken at), one partition each."""
-    ends = ("log_start_offset", "local_log_start_offset", "last_stable_offset", "high_watermark")
+    ends = (
+        "log_start_offset", "local_log_start_offset", "last_stable_offset", "high_watermark",
+        "log_end_offset", "latest_tiered_offset",
+    )  # fmt: skip
     count = len(topics)
     columns: dict[str, pa.Array] = {
         "cluster_id": pa.array([one for one, *_ in topics], pa.string()),
@@ -68,7 +71,7 @@ def snapshot(topics: Sequence[tuple[str, str, str | None, int]]) -> pa.Table:
         "is_leader": pa.array([True] * count),
         "taken_at_ms": pa.array([one for *_, one in topics], pa.int64()),
     }
-    columns |= {name: pa.array([0] * count, pa.int64()) for name in (*ends, "log_end_offset")}
+    columns |= {name: pa.array([0] * count, pa.int64()) for name in ends}
     return pa.table(columns)
 
 

@@ -33,7 +33,8 @@ STATE = {
     "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ", "topic_name": f"{ENDED}-from.t", "partition_index": 0,
     "broker_id": 0, "is_leader": True, "leader_epoch": 0, "log_start_offset": 0,
     "local_log_start_offset": 0, "last_stable_offset": 150, "high_watermark": 150,
-    "log_end_offset": 150, "taken_at_ms": 2_000, "cluster_id": f"{ENDED}-to",
+    "log_end_offset": 150, "latest_tiered_offset": -1, "taken_at_ms": 2_000,
+    "cluster_id": f"{ENDED}-to",
 }  # fmt: skip
 NUMBERS = {"partition_index": pa.int32(), "broker_id": pa.int32(), "leader_epoch": pa.int32()}
 

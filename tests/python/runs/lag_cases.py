@@ -46,6 +46,7 @@ class State:
             "last_stable_offset": self.hw if self.lso == -2 else self.lso,
             "high_watermark": self.hw,
             "log_end_offset": self.hw if self.end == -2 else self.end,
+            "latest_tiered_offset": None,
             "is_leader": self.leads,
             "taken_at_ms": self.at_ms,
         }

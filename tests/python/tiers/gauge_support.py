@@ -36,6 +36,7 @@ _OFFSETS = (
     "last_stable_offset",
     "high_watermark",
     "log_end_offset",
+    "latest_tiered_offset",
     "taken_at_ms",
 )
 _SEGMENT = {

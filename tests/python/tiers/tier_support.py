@@ -235,6 +235,7 @@ def partition_states(rows: Rows) -> pa.Table:
         "last_stable_offset": [one.last_stable for one in partitions],
         "high_watermark": [one.high_watermark for one in partitions],
         "log_end_offset": [one.log_end for one in partitions],
+        "latest_tiered_offset": [None for _ in partitions],
         "taken_at_ms": [one.taken_at_ms for _, one in rows],
     }
     return pa.table(

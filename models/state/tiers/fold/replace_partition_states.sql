@@ -47,7 +47,7 @@ stored as (
         'log_end_offset',
         'is_leader'
     ],
-    carried=['taken_at_ms']
+    carried=['latest_tiered_offset', 'taken_at_ms']
 ) }}
 
 select * from snapshot_replaced
