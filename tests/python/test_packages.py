@@ -32,6 +32,7 @@ ORDER = [
     "loading",
     "runs",
     "dumping",
+    "collecting",
     "cli",
     "__init__",
     "__main__",

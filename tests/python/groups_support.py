@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
 
 TOPIC = "orders"
 PARTITIONS = 3
@@ -47,9 +56,9 @@ class Groups:
         consumer.close()
 
     @contextmanager
-    def member(self, group: str) -> Iterator[None]:
+    def member(self, group: str, **config: str) -> Iterator[None]:
         """A member that has joined, as long as the block goes on."""
-        consumer = self._consumer(group)
+        consumer = self._consumer(group, **config)
         consumer.subscribe([TOPIC])
         end = time.monotonic() + ENOUGH_S
         while not consumer.assignment() and time.monotonic() < end:
@@ -71,6 +80,21 @@ class Groups:
         )
         consumer.close()
         return producer
+
+    def allow(self, *rights: AclBinding) -> None:
+        for future in self.admin.create_acls(list(rights)).values():
+            future.result()
+
+    def forbid(self, *rights: AclBinding) -> None:
+        filters = [
+            AclBindingFilter(
+                each.restype, each.name, each.resource_pattern_type, each.principal, each.host,
+                each.operation, each.permission_type,
+            )
+            for each in rights
+        ]  # fmt: skip
+        for future in self.admin.delete_acls(filters).values():
+            future.result()
 
     def delete(self, group: str) -> None:
         self.admin.delete_consumer_groups([group])[group].result()
@@ -100,8 +124,15 @@ class Groups:
                 offsets[group, each.partition] = each.offset
         return Answers(states, offsets)
 
-    def _consumer(self, group: str) -> Consumer:
-        return Consumer({**self._config, "group.id": group, "enable.auto.commit": False})
+    def _consumer(self, group: str, **config: str) -> Consumer:
+        kafkas = {name.replace("_", "."): value for name, value in config.items()}
+        own = {"group.id": group, "enable.auto.commit": False}
+        return Consumer({**self._config, **own, **kafkas})
+
+
+def right(user: str, kind: ResourceType, name: str, operation: AclOperation) -> AclBinding:
+    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
+    return AclBinding(kind, name, literal, f"User:{user}", "*", operation, allow)
 
 
 def _positions(offsets: dict[str, int]) -> list[TopicPartition]:

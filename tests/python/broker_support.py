@@ -16,6 +16,7 @@ from moldau.engines.spark.jars import resolve
 from moldau.engines.spark.java import find_java
 
 COORDINATES = ["org.apache.kafka:kafka_2.13:4.4.0"]
+TOOLS = ["org.apache.kafka:kafka-tools:4.4.0"]
 HEAP = ["-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 UP_WITHIN_S = 90
@@ -68,6 +69,15 @@ def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def tool(name: str, *words: str) -> str:
+    """What one of Kafka's own command-line tools prints: a class of org.apache.kafka.tools."""
+    jars = ":".join(str(jar) for jar in resolve(TOOLS, transitive=True))
+    java = [str(find_java().path), *HEAP, "-cp", jars, f"org.apache.kafka.tools.{name}"]
+    told = subprocess.run([*java, *words], capture_output=True, text=True, timeout=UP_WITHIN_S)
+    assert told.returncode == 0, told.stdout + told.stderr
+    return told.stdout
 
 
 def password_login(mechanism: str, user: str, password: str) -> dict[str, str]:
@@ -128,6 +138,9 @@ def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "transaction.state.log.num.partitions": "2",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "2",
         "group.initial.rebalance.delay.ms": "0",
         "log.cleaner.dedupe.buffer.size": "4194304",
         # a topic that is asked for is made: what only reads must not ask for one
