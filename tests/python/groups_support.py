@@ -8,7 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
@@ -49,6 +55,11 @@ class Groups:
     def topics(self) -> set[str]:
         return set(self.admin.list_topics(timeout=ENOUGH_S).topics)
 
+    def topic_id(self, name: str) -> str:
+        """As Kafka writes it: librdkafka has other letters for two of the 64."""
+        told = self.admin.describe_topics(TopicCollection([name]))[name].result()
+        return str(told.topic_id).translate(str.maketrans("+/", "-_"))
+
     def commit(self, group: str, **offsets: int) -> None:
         """`p0=5`: the offset 5 of partition 0, committed by nobody in particular."""
         consumer = self._consumer(group)
@@ -74,11 +85,12 @@ class Groups:
         producer = Producer({**self._config, "transactional.id": f"of-{group}-{offsets}"})
         producer.init_transactions(ENOUGH_S)
         producer.begin_transaction()
-        consumer = self._consumer(group)
-        producer.send_offsets_to_transaction(
-            _positions(offsets), consumer.consumer_group_metadata(), ENOUGH_S
-        )
-        consumer.close()
+        if offsets:
+            consumer = self._consumer(group)
+            producer.send_offsets_to_transaction(
+                _positions(offsets), consumer.consumer_group_metadata(), ENOUGH_S
+            )
+            consumer.close()
         return producer
 
     def allow(self, *rights: AclBinding) -> None:

@@ -97,7 +97,7 @@ def _load(
     output_format: str,
     wait: float,
 ) -> None:
-    """Each kind is a load of its own; ends the command with exit code 2 if there are findings."""
+    """Each kind is a load of its own."""
     from moldau.runs.load import load_rows
 
     loaded = []
@@ -105,12 +105,72 @@ def _load(
         with session_for(settings, "moldau collect", wait) as session:
             for kind, told in rows.items():
                 loaded.append(load_rows(session, told, origin, cluster, kind))
-    findings = [*findings, *(str(each) for one in loaded for each in one.refused)]
+    lines = [(one.run_id, one.cluster_id, one.kind, one.rows_new) for one in loaded]
+    write_rows(_COLUMNS, lines, output_format)
+    _end([*findings, *(str(each) for one in loaded for each in one.refused)])
+
+
+def _end(findings: list[str]) -> None:
+    """Name what stays unknown; with any the exit code is 2."""
     for finding in findings[:_FINDINGS_SHOWN]:
         warn(finding)
     if len(findings) > _FINDINGS_SHOWN:
         say(f"... and {len(findings) - _FINDINGS_SHOWN} more", err=True)
-    lines = [(one.run_id, one.cluster_id, one.kind, one.rows_new) for one in loaded]
-    write_rows(_COLUMNS, lines, output_format)
     if findings:
         click.get_current_context().exit(2)
+
+
+@collect.command(name="local-segments")
+@_cluster
+@click.option(
+    "--log-dir", "log_dirs", multiple=True, required=True, metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder of the broker's log.dirs; repeat it for each of them.",
+)  # fmt: skip
+@click.option(
+    "--to", "target", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
+    help="Write local_segments.jsonl and leader_epochs.jsonl there instead, for `load` elsewhere.",
+)  # fmt: skip
+@format_option
+@wait_option
+@pass_settings
+def local_segments(
+    settings: Settings,
+    cluster: str,
+    log_dirs: tuple[Path, ...],
+    target: Path | None,
+    output_format: str,
+    wait: float,
+) -> None:
+    """On the host of a broker: read its log folders, and load local_segments and leader_epochs.
+
+    Sizes, times and records of segments come from the headers of their batches; the keys and values
+    are not looked at. What other brokers' hosts told stays, and so does the leader epoch checkpoint
+    of a partition that another broker is known to lead. A folder that cannot be read is named, and
+    the exit code is 2.
+
+    Where the warehouse is on another host, write files, and load those of all brokers at once.
+
+    \b
+    Example:
+      moldau collect local-segments --cluster east --log-dir /var/lib/kafka/data
+      moldau collect local-segments --cluster east --log-dir /var/lib/kafka/data --to /tmp/broker-1
+      moldau load /tmp/broker-*/local_segments.jsonl --cluster east --kind local_segments
+    """
+    from moldau.collecting.log_dirs import read_log_dirs
+    from moldau.collecting.other_brokers import with_other_brokers
+
+    found = read_log_dirs(log_dirs)
+    if target:
+        from moldau.dumping.dumped_files import complete_file
+
+        for kind, rows in found.rows.items():
+            with complete_file(target / f"{kind}.jsonl") as write:
+                write(rows)
+        lines = [(kind, len(rows)) for kind, rows in found.rows.items()]
+        write_rows(("kind", "rows"), lines, output_format)
+        _end(found.findings)
+        return
+    with_other_brokers(settings.warehouse, cluster, found)
+    origin = ", ".join(map(str, log_dirs))
+    _load(settings, cluster, origin, found.rows, found.findings, output_format, wait)
