@@ -32,6 +32,7 @@ _TO_LOAD = {
     "demo": "The main job on a bundled capture of a real broker, as a story.",
     "init": "Create the warehouse.",
     "dump": "Read a topic of a running cluster into a file that `load` takes.",
+    "cluster": "Say in moldau.yml how a running cluster is reached, and check what it tells.",
     "collect": "Take in what only an admin client of a running cluster tells.",
     "load": "Load files: raw, decoded and folded into state.",
     "decode": "Print records, decoded, as JSON Lines.",

@@ -63,10 +63,16 @@ class Asker:
 
         Unsupported if no broker would understand it; MoldauError if there is no answer.
         """
+
+        async def answer() -> Any:
+            sent = self._manager.send(request, node_id=broker_id)
+            # a connection that is only being made has a time-out of its own
+            return await self._manager.wait_for(sent, 1_000 * self.timeout)
+
         deadline = time.monotonic() + self.timeout
         while True:
             try:
-                return self._manager.run(lambda: self._manager.send(request, node_id=broker_id))
+                return self._manager.run(answer)
             except (errors.UnsupportedVersionError, errors.IncompatibleBrokerVersion) as error:
                 raise Unsupported(str(error)) from None
             except _PASSING as error:
@@ -91,12 +97,12 @@ def asking(settings: ClientSettings, timeout: float) -> Iterator[Asker]:
     cluster = Cluster(settings, timeout)
     cluster.ask({"": cluster.admin.describe_cluster()})
     _be_silent()
-    keywords = login(settings)
+    keywords, timeout_ms = login(settings), int(1_000 * timeout)
     try:
         client = KafkaAdminClient(
             **keywords,
-            request_timeout_ms=int(1_000 * timeout),
-            bootstrap_timeout_ms=int(1_000 * timeout),
+            request_timeout_ms=timeout_ms,
+            bootstrap_timeout_ms=timeout_ms,
         )
     except errors.KafkaError as error:
         words = settings.without_secrets(f"{type(error).__name__} {error}")

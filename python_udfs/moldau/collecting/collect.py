@@ -56,6 +56,8 @@ def _collected(asker: Asker, known: Known) -> Collected:
     found.findings += [
         f"{name}: TOPIC_AUTHORIZATION_FAILED (DESCRIBE); its ends are unknown" for name in denied
     ]
+    if not topics:
+        found.findings.append("the client sees no topic: there is none, or DESCRIBE is missing")
 
     def states() -> tuple[Rows, list[str]]:
         rows, findings = partition_states(asker, topics)

@@ -19,7 +19,7 @@ from moldau.collecting.asker import Asker, Unsupported, error_name, in_parts
 from moldau.collecting.topics import OFFSETS, Topic
 
 _OPEN = ["Ongoing", "PrepareCommit", "PrepareAbort"]
-_AT_ONCE = 1_000  # transactions of a request
+_AT_ONCE = 1_000  # transactions, or groups, of a request
 _PARTITIONS_AT_ONCE = 200_000
 _GONE = {KafkaError.GROUP_ID_NOT_FOUND}
 _UNTOLD = -1
@@ -73,6 +73,20 @@ def open_transactions(
                     if each.error_code == KafkaError.UNSTABLE_OFFSET_COMMIT
                 ]  # fmt: skip
     return rows, findings
+
+
+def denied_groups(asker: Asker, listings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The listed groups whose offsets the client may not fetch; Unsupported before Kafka 3.0."""
+    groups: dict[int, list[str]] = defaultdict(list)
+    for each in listings:
+        groups[each["coordinator_id"]].append(each["group_id"])
+    return [
+        group.group_id
+        for broker_id, group_ids in groups.items()
+        for some in in_parts(group_ids, _AT_ONCE)
+        for group in _fetched(asker, broker_id, some, {})
+        if group.error_code == KafkaError.GROUP_AUTHORIZATION_FAILED
+    ]
 
 
 def offsets_partition(group_id: str, count: int) -> int:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from moldau.errors import MoldauError
+
 # org.apache.kafka.common.utils.Utils.HOST_PORT_PATTERN, without its capital protocol before it
 _HOST_PORT = re.compile(r"(\[[0-9a-fA-F:.%]+\]|[0-9a-zA-Z._-]+):([0-9]{1,5})", re.ASCII)
 _PORTS = range(1, 65_536)
@@ -23,6 +25,16 @@ def _servers(told: Any) -> str:
     if not all(each and int(each[2]) in _PORTS for each in found):
         raise _not_allowed()
     return ",".join(servers)
+
+
+def checked_servers(told: str) -> str:
+    """As moldau.yml would take it; MoldauError if it would not."""
+    try:
+        return _servers(told)
+    except PydanticCustomError as error:
+        raise MoldauError(
+            f"bootstrap.servers: {told!r} is not allowed; allowed is {error}"
+        ) from None
 
 
 def _not_allowed() -> PydanticCustomError:

@@ -1,4 +1,4 @@
-"""One broker for all files of this folder; each test has topics and groups of its own."""
+"""One broker for all files of this folder; each test looks at groups of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from broker_support import Broker, running_broker
 from certificate_support import Certificate, make_certificate
-from groups_support import Groups
+from groups_support import PARTITIONS, TOPIC, Groups
 
 
 @pytest.fixture(scope="session")
@@ -23,4 +23,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory, certificate: Certificate) -
 
 @pytest.fixture(scope="session")
 def groups(broker: Broker) -> Groups:
-    return Groups(broker.plaintext)
+    made = Groups(broker.plaintext)
+    made.create(TOPIC, PARTITIONS)
+    return made
