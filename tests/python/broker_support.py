@@ -37,12 +37,13 @@ class Broker:
     plaintext: str
     sasl: str
     tls: str
+    oauth: str
 
 
 @contextlib.contextmanager
 def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
-    """A broker of its own in `folder`, with a listener each for PLAINTEXT, SASL and TLS."""
-    ports = free_ports(4)
+    """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER."""
+    ports = free_ports(5)
     addresses = [f"127.0.0.1:{port}" for port in ports]
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data", addresses, stores))
@@ -60,8 +61,8 @@ def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
             [*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log, cwd=folder
         )
     try:
-        wait_for(process, ports[:3], folder / "broker.log", UP_WITHIN_S)
-        yield Broker(folder, process, *addresses[:3])
+        wait_for(process, ports[:4], folder / "broker.log", UP_WITHIN_S)
+        yield Broker(folder, process, *addresses[:4])
     finally:
         process.terminate()
         try:
@@ -105,9 +106,9 @@ def _scram(name: str) -> str:
 
 
 def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
-    plaintext, sasl, tls, controller = addresses
+    plaintext, sasl, tls, oauth, controller = addresses
     users = " ".join(f'user_{name}="{_quoted(password)}"' for name, password in USERS.items())
-    listeners = f"PLAINTEXT://{plaintext},SASL://{sasl},TLS://{tls}"
+    listeners = f"PLAINTEXT://{plaintext},SASL://{sasl},TLS://{tls},OAUTH://{oauth}"
     settings = {
         "process.roles": "broker,controller",
         "node.id": "1",
@@ -117,7 +118,13 @@ def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
         "controller.quorum.bootstrap.servers": controller,
         "inter.broker.listener.name": "PLAINTEXT",
         "listener.security.protocol.map":
-            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL",
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,OAUTH:SASL_PLAINTEXT,"
+            "TLS:SSL",
+        "listener.name.oauth.sasl.enabled.mechanisms": "OAUTHBEARER",
+        # whoever has a token that nobody signed
+        "listener.name.oauth.oauthbearer.sasl.jaas.config":
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+            'unsecuredLoginStringClaim_sub="broker";',
         "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
         "listener.name.sasl.plain.sasl.jaas.config": _ANYTHING.format(users),
         "listener.name.sasl.scram-sha-256.sasl.jaas.config":
@@ -131,7 +138,7 @@ def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
         "listener.name.tls.ssl.truststore.location": str(stores.truststore),
         "listener.name.tls.ssl.truststore.password": PASSWORD_OF_STORES,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:ANONYMOUS;User:alice;User:CN=127.0.0.1",
+        "super.users": "User:ANONYMOUS;User:alice;User:by-token;User:CN=127.0.0.1",
         "log.dirs": str(data),
         "offsets.topic.num.partitions": "5",
         "offsets.topic.replication.factor": "1",

@@ -46,8 +46,8 @@ def load(
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
     What was not understood is counted by topic and decode status; the exit code stays 0.
     A snapshot (open_transactions, group_listings, partition_states, leader_epochs,
-    local_segments, producer_topics) replaces the cluster's previous one as a whole: a bad line refuses all of it,
-    and the previous one stays. A record, event or request that is there
+    local_segments, producer_topics) replaces the cluster's previous one as a whole: a bad line
+    refuses all of it, and the previous one stays. A record, event or request that is there
     already adds nothing.
 
     A load that cannot be finished is set aside, and what it appended is taken back: `moldau

@@ -21,7 +21,9 @@ _CONSUMER, _DEBUGGING = -1, -2  # replica ids: a debugging one is told the end o
 _UNCOMMITTED, _COMMITTED = 0, 1
 _AT_ONCE = 5_000  # partitions of a request
 _PAUSE_S = 0.5
+_MOVED_WITHIN_S = 5.0  # a new leader is there by then, or there will be none for long
 _MOVES = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,  # deleted meanwhile, or not known everywhere yet
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.REPLICA_NOT_AVAILABLE,
@@ -65,18 +67,22 @@ class _Told:
     may_move: bool = False
 
 
+_NOTHING = _Told({}, 0, may_move=True)
+
+
 def partition_states(
     asker: Asker, topics: Sequence[Topic]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each partition, of its leader, and what is to be said of those that told nothing.
 
     Of a partition that nobody leads, or whose leader told nothing, the row says that there is
-    one. One whose leader moves meanwhile is asked again, as long as a broker may be silent.
+    one. One whose leader moves meanwhile is asked again for a few seconds; a topic that is
+    deleted meanwhile has no rows.
     """
     known = {topic.name: topic for topic in topics}
     open_ = {(topic.name, each.index): each for topic in topics for each in topic.partitions}
     told: dict[Key, tuple[Partition, _Told]] = {}
-    deadline = time.monotonic() + asker.timeout
+    deadline = time.monotonic() + min(asker.timeout, _MOVED_WITHIN_S)
     while True:
         for key, answer in _ask_leaders(asker, open_).items():
             told[key] = (open_[key], answer)
@@ -86,6 +92,7 @@ def partition_states(
         time.sleep(_PAUSE_S)
         again = topics_again(asker, moved)
         known |= again
+        told = {key: answer for key, answer in told.items() if key[0] not in moved - again.keys()}
         open_ = {
             (name, each.index): each
             for name in moved & again.keys()
@@ -99,9 +106,6 @@ def partition_states(
         if answer.error
     ]
     return rows, findings
-
-
-_NOTHING = _Told({}, 0, may_move=True)
 
 
 def hidden_rows(partitions: Mapping[str, Iterable[int]]) -> list[dict[str, Any]]:

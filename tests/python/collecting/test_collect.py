@@ -15,12 +15,14 @@ from certificate_support import PASSWORD, Certificate
 from confluent_kafka import IsolationLevel, TopicPartition
 from confluent_kafka.admin import AclOperation, ConfigResource, OffsetSpec, ResourceType
 from groups_support import PARTITIONS, TOPIC, Groups, right
+from token_support import CLIENT, SCOPE, SECRET, token_server
 
 from moldau.collecting.asker import asking
 from moldau.collecting.collect import Collected, collect
 from moldau.collecting.known import Known, known_of
 from moldau.collecting.listings import group_listings
 from moldau.collecting.offsets import partition_states
+from moldau.collecting.tokens import TokenProvider
 from moldau.collecting.topics import topics_of
 from moldau.collecting.transactions import offsets_partition
 from moldau.dumping.client_settings import client_settings
@@ -249,6 +251,28 @@ def test_it_logs_in_as_dump_does(
     assert not list(Path("/tmp").glob("moldau-*.pem")), "no key is left in a file"
 
 
+def test_it_logs_in_by_tokens(members: None, broker: Broker, tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    with token_server("by-token") as url:
+        for secret in (SECRET, "another-secret-word"):
+            login = {
+                "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER",
+                "sasl.oauthbearer.token.endpoint.url": url, "sasl.oauthbearer.scope": SCOPE,
+                "sasl.oauthbearer.client.credentials.client.id": CLIENT,
+                "sasl.oauthbearer.client.credentials.client.secret": secret,
+            }  # fmt: skip
+            file.write_text(properties_text(login))
+            if secret == SECRET:
+                assert len(of_topic(collected(broker.oauth, file), TOPIC)) == PARTITIONS
+                continue
+            with pytest.raises(MoldauError) as wrong:
+                collected(broker.oauth, file, timeout=3)
+            assert secret not in str(wrong.value)
+            provider = TokenProvider(client_settings(broker.oauth, file).config)
+            with pytest.raises(MoldauError, match="gave no token: HTTP 401"):
+                provider.token()
+
+
 def test_a_cluster_that_is_not_there_or_knows_nobody_is_one_line(
     broker: Broker, tmp_path: Path
 ) -> None:
@@ -260,6 +284,19 @@ def test_a_cluster_that_is_not_there_or_knows_nobody_is_one_line(
     assert "wrong-secret-word" not in str(wrong.value)
     with pytest.raises(MoldauError, match="no answer for 2 s over PLAINTEXT"):
         collected("127.0.0.1:1", timeout=2)
+
+
+def test_a_topic_that_is_deleted_while_it_is_asked_about_has_no_rows(
+    groups: Groups, broker: Broker
+) -> None:
+    groups.create("short-lived")
+    groups.create("long-lived")
+    with asking(client_settings(broker.plaintext, None), TIMEOUT_S) as asker:
+        topics, _ = topics_of(asker)
+        groups.admin.delete_topics(["short-lived"])["short-lived"].result()
+        rows, findings = partition_states(asker, topics)
+    assert findings == []
+    assert {row["topic"] for row in rows if row["topic"].endswith("-lived")} == {"long-lived"}
 
 
 def test_a_broker_that_falls_silent_is_named_in_bounded_time(members: None, broker: Broker) -> None:
