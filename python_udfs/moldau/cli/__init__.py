@@ -34,6 +34,7 @@ _TO_LOAD = {
     "dump": "Read a topic of a running cluster into a file that `load` takes.",
     "cluster": "Say in moldau.yml how a running cluster is reached, and check what it tells.",
     "collect": "Take in what only an admin client of a running cluster tells.",
+    "ingest": "Read what is new in the logs of a running cluster, once or continuously.",
     "load": "Load files: raw, decoded and folded into state.",
     "decode": "Print records, decoded, as JSON Lines.",
 }

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 KINDS = ("records", *(kind for domain in domains() for kind in domain.files))
 REFUSALS_SHOWN = 20
+COLUMNS = (
+    "run_id", "cluster_id", "kind", "rows_new", "rows_already_there", "rows_refused",
+)  # fmt: skip
 FOUND = ("decode_statuses", "unknown_topics", "notes")
 
 
@@ -90,6 +93,15 @@ def load(
 
 def _tell(loaded: Loaded, output_format: str) -> None:
     """Ends the command with exit code 2 if a line was refused; what was not understood is none."""
+    say_oddities(loaded)
+    row = row_of(loaded, output_format)
+    write_rows(tuple(row), [tuple(row.values())], output_format)
+    if loaded.rows_refused:
+        click.get_current_context().exit(2)
+
+
+def say_oddities(loaded: Loaded) -> None:
+    """On stderr: what was refused, and what a person should know."""
     for refusal in loaded.refused[:REFUSALS_SHOWN]:
         say(f"refused {refusal}", err=True)
     if loaded.rows_refused > REFUSALS_SHOWN:
@@ -97,16 +109,9 @@ def _tell(loaded: Loaded, output_format: str) -> None:
         say(f"... and {more} more: all are in {loaded.refused_file}", err=True)
     for note in loaded.notes:
         say(f"moldau: {note}", err=True)
-    row: dict[str, Any] = {
-        "run_id": loaded.run_id,
-        "cluster_id": loaded.cluster_id,
-        "kind": loaded.kind,
-        "rows_new": loaded.rows_new,
-        "rows_already_there": loaded.rows_already_there,
-        "rows_refused": loaded.rows_refused,
-    }
-    if output_format == "json":
-        row |= {name: getattr(loaded, name) for name in FOUND}
-    write_rows(tuple(row), [tuple(row.values())], output_format)
-    if loaded.rows_refused:
-        click.get_current_context().exit(2)
+
+
+def row_of(loaded: Loaded, output_format: str) -> dict[str, Any]:
+    """What is told of a load; as JSON what was found in it, too."""
+    names = (*COLUMNS, *FOUND) if output_format == "json" else COLUMNS
+    return {name: getattr(loaded, name) for name in names}

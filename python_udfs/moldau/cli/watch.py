@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from moldau.cli.lines import Lines
 from moldau.cli.options import clusters_option, format_option, pass_settings
-from moldau.cli.say import Data, hand_over, say, warn
+from moldau.cli.say import warn
 from moldau.instants import format_instant
-from moldau.reading.tables.csv_rows import SAFE_CSV, CsvRows
-from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def watch(
     if settings.engine != "duckdb" and not remote_of(settings.spark):
         find_java()
         jars_folder()
-    tell = _Lines(output_format)
+    tell = Lines(output_format, _in_words)
     runs = WarehouseTicks(settings, clusters, tell.write, warn, signals.listen)
     warn(f"watching {_counted(runs.timers())}")
     try:
@@ -79,32 +78,6 @@ def _counted(timers: Sequence[Timer]) -> str:
     first_ms = time.time_ns() // 1_000_000 + min(timer.interval_ms for timer in timers)
     noun = "cluster" if clusters == 1 else "clusters"
     return f"{clusters} {noun}, {cycles} with cycles; first tick at {format_instant(first_ms)}"
-
-
-class _Lines:
-    """A line for each row of state.runs: words, a JSON object, or CSV below one header."""
-
-    def __init__(self, output_format: str) -> None:
-        self._format = output_format
-        self._has_header = False
-
-    def write(self, row: dict[str, Any]) -> None:
-        match self._format:
-            case "json":
-                hand_over(to_json(row) + "\n")
-                Data.flush()
-            case "csv" | "safe-csv":
-                self._write_csv(row)
-            case _:
-                say(_in_words(row))
-
-    def _write_csv(self, row: dict[str, Any]) -> None:
-        rows = CsvRows(Data, self._format == SAFE_CSV)
-        if not self._has_header:
-            rows.add(row)
-            self._has_header = True
-        rows.add(row.values())
-        Data.flush()
 
 
 def _in_words(row: dict[str, Any]) -> str:

@@ -22,21 +22,27 @@ NO_TIMESTAMP = -1
 
 def row_of(message: Message) -> dict[str, Any]:
     """The fields of `loading.shapes.RECORDS`."""
-    kind, timestamp_ms = message.timestamp()
-    timestamp_type = _TIMESTAMP_TYPES[kind]
+    timestamp_type = timestamp_type_of(message)
     return {
         "topic": message.topic(),
         "partition": message.partition(),
         "offset": message.offset(),
-        "timestamp_ms": NO_TIMESTAMP if timestamp_type is None else timestamp_ms,
+        "timestamp_ms": NO_TIMESTAMP if timestamp_type is None else message.timestamp()[1],
         "timestamp_type": timestamp_type,
         "key_base64": _base64(message.key()),
         "value_base64": _base64(message.value()),
-        "headers": [
-            {"key": key, "value_base64": _base64(value)}
-            for key, value in cast("list[tuple[str, bytes | None]]", message.headers() or [])
-        ],
+        "headers": headers_of(message),
     }
+
+
+def timestamp_type_of(message: Message) -> str | None:
+    """CreateTime or LogAppendTime; None = the record has no timestamp."""
+    return _TIMESTAMP_TYPES[message.timestamp()[0]]
+
+
+def headers_of(message: Message) -> list[dict[str, str | None]]:
+    told = cast("list[tuple[str, bytes | None]]", message.headers() or [])
+    return [{"key": key, "value_base64": _base64(value)} for key, value in told]
 
 
 def _base64(content: Any) -> str | None:

@@ -18,13 +18,14 @@ class Extent:
     """Offsets of a partition: those from `start` to below `end` are read.
 
     `end` is the last stable offset. `hidden`: offsets above it that were there before, which an
-    open transaction holds back.
+    open transaction holds back. `topic_id` in Kafka's text form.
     """
 
     partition: int
     start: int
     end: int
     hidden: int
+    topic_id: str = ""
 
 
 def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
@@ -38,9 +39,10 @@ def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
     ends = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_COMMITTED)
     starts = starts_of(cluster, topic, partitions)
     return [
-        Extent(number, min(starts[number], ends[number]), ends[number], max(0, top - ends[number]))
+        Extent(number, min(starts[number], ends[number]), ends[number],
+               max(0, top - ends[number]), str(told.topic_id))
         for number, top in tops.items()
-    ]
+    ]  # fmt: skip
 
 
 def starts_of(cluster: Cluster, topic: str, partitions: list[int]) -> dict[int, int]:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from moldau.domains import domains, topics
 from moldau.escapes import visible
-from moldau.literals import literal
+from moldau.literals import literal, rows_sql
 from moldau.loading import remarks
 from moldau.loading.bring import Loaded
 from moldau.loading.shapes import RECORDS, shapes
 from moldau.loading.stage import Staged
 from moldau.records import families
 from moldau.warehouse.contracts import run_views
+
+POSITIONS = "log_positions"
 
 if TYPE_CHECKING:
     from moldau.domains.domain import Topics
@@ -21,16 +23,18 @@ if TYPE_CHECKING:
 
 def folds_of(session: Session, staged: Staged, loaded: Loaded) -> list[str]:
     """The models that the load writes: of records those of the families that it has."""
+    positions = [model.name for model in session.models("fold", POSITIONS)]
+    positions = positions if staged.positions else []
     is_whole = shapes()[staged.kind].is_snapshot and not staged.refused_files
     if not (loaded.rows_new or is_whole):
-        return []
+        return positions
     if staged.kind != RECORDS.kind:
         return [model.name for model in session.models("fold", staged.kind)]
     return [
         model.name
         for decoded in _topics_of(staged)
         for model in session.models("fold", decoded.family)
-    ]
+    ] + positions
 
 
 def fold(session: Session, staged: Staged, loaded: Loaded, models: list[str]) -> None:
@@ -41,6 +45,10 @@ def fold(session: Session, staged: Staged, loaded: Loaded, models: list[str]) ->
     for decoded in topics().values() if staged.kind == RECORDS.kind else ():
         if decoded.view:
             session.bring(decoded.view, f"select * from {decoded.table} where {mine}")
+    if staged.positions:
+        of_all = {"cluster_id": staged.cluster_id, "run_id": staged.run_id}
+        told = [vars(position) | of_all for position in staged.positions]
+        session.bring(POSITIONS, rows_sql(run_views()[POSITIONS], told))
     session.run_models(*models)
     if loaded.rows_new:
         loaded.notes += _of_parts(session, staged) + _of_domains(session, staged)

@@ -20,6 +20,23 @@ class Refusal:
         return f"{self.file}:{self.line}: {self.reason}"
 
 
+@dataclass(frozen=True)
+class Position:
+    """How far a partition of a live cluster is read: offsets below `next_offset`."""
+
+    __pydantic_config__ = EXACTLY
+
+    topic_name: str
+    partition_index: int
+    topic_id: str
+    next_offset: int
+    # as of the poll
+    log_start_offset: int
+    last_stable_offset: int
+    high_watermark: int
+    polled_at_ms: int
+
+
 @dataclass
 class Brought:
     """What a load brings, and what was refused on the way."""
@@ -38,3 +55,5 @@ class Brought:
     refused_files: list[str] = field(default_factory=list)
     # records only: first and last offset of each partition
     ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
+    # of records that were read from a live cluster
+    positions: list[Position] = field(default_factory=list)

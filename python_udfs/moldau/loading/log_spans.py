@@ -1,0 +1,57 @@
+"""What a live cluster has to read, and what reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Span:
+    """Offsets of a partition: those from `start` to below `end`, the last stable offset.
+
+    `log_start_offset` and `high_watermark`: what the log held when the cluster was asked."""
+
+    topic_name: str
+    partition_index: int
+    topic_id: str
+    start: int
+    end: int
+    log_start_offset: int
+    high_watermark: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic_name}-{self.partition_index}"
+
+
+class Reading(Protocol):
+    """Of spans of one topic."""
+
+    def tables(self, rows: int) -> Generator[pa.Table, None, None]:
+        """Committed records of the spans, each once, with `RECORDS.schema`; may be closed early.
+
+        `rows`: so many at once, or some more."""
+        ...
+
+    def next_offset(self, span: Span) -> int:
+        """The first offset of the span that no table had yet: its end when all were given."""
+        ...
+
+
+class Source(Protocol):
+    """A live cluster. MoldauError in one line when it is silent or refuses."""
+
+    def topics(self) -> list[str]:
+        """All that it shows."""
+        ...
+
+    def spans(self, topic: str) -> list[Span]:
+        """Every partition from the start of its log, by number."""
+        ...
+
+    def read(self, topic: str, spans: Sequence[Span]) -> Reading: ...

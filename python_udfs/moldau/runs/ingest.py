@@ -1,0 +1,167 @@
+"""Read a live cluster: loads whose records come from its logs, from where the last one stopped.
+
+How far each partition is read (`state.log_positions`) is written by the load that brought its
+records, so a load that was killed is either finished, records and position, or was never there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moldau.domains import topics as known_topics
+from moldau.errors import MoldauError
+from moldau.instants import now_ms
+from moldau.loading.bring import Loaded
+from moldau.loading.checked_rows import Chunk, with_lines
+from moldau.loading.log_spans import Reading, Source, Span
+from moldau.loading.shapes import RECORDS
+from moldau.loading.stage import Staged, stage_chunks
+from moldau.records.families import family_of
+from moldau.runs.load import finish
+from moldau.sessions import journal
+from moldau.sessions.brought import Position
+from moldau.sessions.faults import fault
+from moldau.sessions.run import next_run_id
+from moldau.warehouse.ask import ask_rows, sql_text
+
+if TYPE_CHECKING:
+    from moldau.sessions.session import Session
+
+ROWS = 1_000_000  # of one load, or some more
+_ROWS_AT_ONCE = 100_000
+Warn = Callable[[str], None]
+
+
+def ingest(
+    session: Session,
+    cluster_id: str,
+    source: Source,
+    topics: Sequence[str],
+    warn: Warn,
+    rows: int = ROWS,
+) -> Iterator[Loaded]:
+    """Load what the topics have beyond what is read; gives each load when it is complete.
+
+    A poll that brings no record writes nothing. Raises MoldauError when a topic was created anew,
+    or a partition holds less than was read of it.
+    """
+    fault()
+    session.settings.cluster(cluster_id)
+    spans = waiting(session.warehouse, cluster_id, source, topics, warn)
+    polled_at_ms = now_ms()
+    while unread := [span for span in spans if span.start < span.end]:
+        loaded, spans = _load(session, cluster_id, source, unread, polled_at_ms, rows)
+        if loaded is None:
+            return
+        yield loaded
+
+
+def waiting(
+    warehouse: Path, cluster_id: str, source: Source, topics: Sequence[str], warn: Warn
+) -> list[Span]:
+    """What the topics hold from where each partition is read up to; may be empty spans."""
+    sql = (
+        "select topic_name, partition_index, topic_id, next_offset from t "
+        f"where cluster_id = {sql_text(cluster_id)}"
+    )
+    read = {(topic, partition): rest for topic, partition, *rest in
+            ask_rows(warehouse, "state.log_positions", sql)}  # fmt: skip
+    found = []
+    for topic in topics:
+        spans = source.spans(topic)
+        there = {(topic, span.partition_index) for span in spans}
+        if lost := sorted(key for key in read if key[0] == topic and key not in there):
+            raise _created_anew(f"{topic}-{lost[0][1]} is gone", cluster_id)
+        for span in spans:
+            topic_id, start = read.get((topic, span.partition_index), ("", span.start))
+            if topic_id and topic_id != span.topic_id:
+                told = f"{topic} has the id {span.topic_id} now, and had {topic_id}"
+                raise _created_anew(told, cluster_id)
+            if start > span.high_watermark:
+                told = (
+                    f"{span.name} ends at offset {span.high_watermark}, and was read up to {start}"
+                )
+                raise _created_anew(told, cluster_id)
+            if topic_id and start < span.start:
+                warn(
+                    f"{span.name}: the records from offset {start} to {span.start - 1} were "
+                    "deleted before they were read"
+                )
+            found.append(dataclasses.replace(span, start=max(start, span.start)))
+    return found
+
+
+def topics_of(source: Source, named: Sequence[str]) -> list[str]:
+    """The named ones, else those that moldau decodes. MoldauError for one that is not there."""
+    there = source.topics()
+    if missing := sorted(set(named) - set(there)):
+        raise MoldauError(f"there is no topic {missing[0]!r}, or no right to DESCRIBE it")
+    return list(dict.fromkeys(named)) or [
+        topic for topic in there if family_of(topic) in known_topics()
+    ]
+
+
+def _created_anew(what: str, cluster_id: str) -> MoldauError:
+    return MoldauError(
+        f"{what}: it was created anew or cut, and its offsets begin again. What was read stays as "
+        f"it is; read the new one under another name than {cluster_id}"
+    )
+
+
+def _load(
+    session: Session,
+    cluster_id: str,
+    source: Source,
+    spans: Sequence[Span],
+    polled_at_ms: int,
+    rows: int,
+) -> tuple[Loaded | None, list[Span]]:
+    """One load of these spans, as far as it gets, and what is left of them."""
+    run_id = next_run_id(session, "load")
+    folder = journal.staged_folder(session.warehouse, run_id)
+    staged = Staged(run_id, RECORDS.kind, cluster_id, folder=folder)
+    by_topic = {topic: list(some) for topic, some in groupby(spans, lambda span: span.topic_name)}
+    readings = {topic: source.read(topic, some) for topic, some in by_topic.items()}
+    brought = _Brought(rows)
+    try:
+        sources = [(f"topic {topic}", brought.chunks(readings[topic])) for topic in by_topic]
+        stage_chunks(staged, sources, RECORDS)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    read_to = {span: readings[span.topic_name].next_offset(span) for span in spans}
+    left = [dataclasses.replace(span, start=offset) for span, offset in read_to.items()]
+    if not staged.rows:
+        shutil.rmtree(folder)
+        return None, left
+    staged.positions = [
+        Position(span.topic_name, span.partition_index, span.topic_id, offset,
+                 span.log_start_offset, span.end, span.high_watermark, polled_at_ms)
+        for span, offset in read_to.items()
+    ]  # fmt: skip
+    return finish(session, staged.brought()), left
+
+
+class _Brought:
+    """Counts the rows of one load over all its topics."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def chunks(self, reading: Reading) -> Iterator[Chunk]:
+        if self._left <= 0:
+            return
+        line = 1
+        with contextlib.closing(reading.tables(min(self._left, _ROWS_AT_ONCE))) as tables:
+            for table in tables:
+                yield with_lines(table, line), []
+                line += table.num_rows
+                self._left -= table.num_rows
+                if self._left <= 0:
+                    return

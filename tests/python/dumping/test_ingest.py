@@ -1,0 +1,245 @@
+"""`moldau ingest` at a real Kafka: what it reads is in the tables once, whatever comes between."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from broker_support import Broker, running_broker
+from certificate_support import make_certificate
+from groups_support import PARTITIONS, TOPIC, Groups
+from shell_support import without_settings
+from spark_support import commits, dying_at, fresh, rows
+
+from moldau.cli import run
+from moldau.dumping.client_settings import client_settings
+from moldau.dumping.source import LibrdkafkaSource, connected
+from moldau.errors import MoldauError
+from moldau.runs.ingest import ingest, topics_of
+from moldau.runs.load import load
+from moldau.runs.opening import open_session
+from moldau.runs.resume import finish_interrupted
+from moldau.sessions.session import Session
+from moldau.settings import load_settings
+
+OFFSETS = "__consumer_offsets"
+SYNCS = "mm2-offset-syncs.B.internal"
+CLUSTER = "live"
+TABLES = ("raw.records", "decoded.group_records", "state.groups", "state.group_offsets")
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    certificate = make_certificate(tmp_path_factory.mktemp("certificate"))
+    with running_broker(tmp_path_factory.mktemp("broker"), certificate) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def groups(broker: Broker) -> Groups:
+    made = Groups(broker.plaintext)
+    made.create(TOPIC, PARTITIONS)
+    made.commit("g-simple", p0=5, p1=7)
+    made.commit("g-deleted", p0=1)
+    made.delete("g-deleted")
+    made.begin("g-in-transactions", p0=3, p1=3).commit_transaction(30)
+    made.begin("g-in-transactions", p1=9, p2=9).abort_transaction(30)
+    with made.member("g-with-member"):
+        pass
+    return made
+
+
+@pytest.fixture(scope="module")
+def source(broker: Broker, groups: Groups) -> LibrdkafkaSource:
+    return connected(client_settings(broker.plaintext, None), 20, pytest.fail)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    with open_session(load_settings(None, tmp_path / "w"), "pytest") as opened:
+        yield opened
+
+
+def poll(session: Session, source: LibrdkafkaSource, *topics: str, **more: Any) -> list[int]:
+    """New records of each load."""
+    named = topics_of(source, topics)
+    loads = list(ingest(fresh(session), CLUSTER, source, named, pytest.fail, **more))
+    assert not any(loaded.rows_refused for loaded in loads)
+    return [loaded.rows_new for loaded in loads]
+
+
+def written(session: Session, table: str, cluster: str = CLUSTER) -> list[str]:
+    """Rows without what each load has of its own."""
+    own = "(cluster_id, run_id)" if "decoded" in table or "raw" in table else "(cluster_id)"
+    changed = "changed_in_run_id"
+    columns = f"* exclude {own}" if "state" not in table else f"* exclude (cluster_id, {changed})"
+    sql = f"select {columns} from {table} where cluster_id = '{cluster}'"
+    return sorted(repr(row) for row in rows(session, sql))
+
+
+def test_what_is_ingested_is_what_a_dump_brings(
+    session: Session, source: LibrdkafkaSource, broker: Broker, tmp_path: Path
+) -> None:
+    [new] = poll(session, source)
+    file = tmp_path / "offsets.jsonl"
+    words = ["--bootstrap-servers", broker.plaintext, "--topic", OFFSETS, "--to", str(file)]
+    assert run(["dump", *words]) == 0
+    assert load(fresh(session), [file], "dumped", "records").rows_new == new > 0
+    for table in TABLES:
+        assert written(session, table) == written(session, table, "dumped"), table
+
+
+def test_a_poll_that_brings_nothing_writes_nothing(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    poll(session, source)
+    before = commits(session.warehouse)
+    assert poll(session, source) == []
+    assert commits(session.warehouse) == before
+    groups.commit("g-later", p0=1)
+    assert poll(session, source) == [1]
+
+
+def test_files_that_were_loaded_before_add_nothing(
+    session: Session, source: LibrdkafkaSource, broker: Broker, groups: Groups, tmp_path: Path
+) -> None:
+    file = tmp_path / "offsets.jsonl"
+    words = ["--bootstrap-servers", broker.plaintext, "--topic", OFFSETS, "--to", str(file)]
+    assert run(["dump", *words]) == 0
+    load(session, [file], CLUSTER, "records")
+    assert poll(session, source) == [0]
+    assert poll(session, source) == []
+    groups.commit("g-after-the-file", p0=1)
+    assert poll(session, source) == [1]
+    assert load(fresh(session), [file], CLUSTER, "records").rows_new == 0
+
+
+def test_small_loads_bring_the_same(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    groups.create("A.checkpoints.internal", 2)
+    groups.produce(
+        "A.checkpoints.internal", *({"key": b"%d" % i, "value": b""} for i in range(2_000))
+    )
+    several = poll(session, source, rows=1)
+    assert len(several) > 1
+    with open_session(load_settings(None, session.warehouse.with_name("w2")), "pytest") as other:
+        assert poll(other, source) == [sum(several)]
+        for table in TABLES:
+            assert written(session, table) == written(other, table), table
+
+
+def test_an_open_transaction_hides_what_comes_after_it(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    poll(session, source)
+    transaction = groups.begin("g-open", p0=1)
+    try:
+        groups.commit("g-open", p1=1)
+        groups.commit("g-elsewhere-1", p0=1)
+        groups.commit("g-elsewhere-2", p0=1)
+        groups.commit("g-elsewhere-3", p0=1)
+        poll(session, source)
+        held = rows(session, "select high_watermark - last_stable_offset from state.log_positions")
+        found = f"select * from state.groups where cluster_id = '{CLUSTER}' and group_id = 'g-open'"
+        assert rows(session, found) == []
+    finally:
+        transaction.commit_transaction(30)
+    poll(session, source)
+    assert len(rows(session, found)) == 1
+    assert max(row[0] for row in held) >= 0
+
+
+@pytest.mark.parametrize("point", ["after_bring", "after_fold", "before_run_row", "after_run_row"])
+def test_a_load_that_was_killed_is_finished_with_its_positions(
+    session: Session, source: LibrdkafkaSource, point: str
+) -> None:
+    with dying_at(point):
+        poll(session, source)
+    finish_interrupted(fresh(session))
+    assert poll(session, source) == []
+    with open_session(load_settings(None, session.warehouse.with_name("w2")), "pytest") as other:
+        poll(other, source)
+        for table in TABLES:
+            assert written(session, table) == written(other, table), table
+
+
+def test_a_topic_that_was_created_anew_is_refused(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    groups.create(SYNCS)
+    groups.produce(SYNCS, {"key": b"k", "value": b"v"})
+    assert poll(session, source, SYNCS) == [1]
+    groups.admin.delete_topics([SYNCS])[SYNCS].result()
+    gone(groups, SYNCS)
+    groups.create(SYNCS)
+    groups.produce(SYNCS, {"key": b"k", "value": b"other"})
+    before = commits(session.warehouse)
+    with pytest.raises(MoldauError, match="it was created anew or cut"):
+        poll(session, source, SYNCS)
+    assert commits(session.warehouse) == before
+
+
+def gone(groups: Groups, topic: str) -> None:
+    deadline = time.monotonic() + 30
+    while topic in groups.topics() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def test_new_partitions_are_read_and_what_was_deleted_unread_is_told(
+    session: Session, source: LibrdkafkaSource, broker: Broker, groups: Groups
+) -> None:
+    topic = "mm2-offset-syncs.C.internal"
+    groups.create(topic)
+    groups.produce(topic, {"key": b"a", "value": b"1"})
+    assert poll(session, source, topic) == [1]
+    from confluent_kafka.admin import NewPartitions
+
+    groups.admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+    groups.produce(
+        topic, *({"key": b"a", "value": b"%d" % i, "partition": i % 2} for i in range(8))
+    )
+    groups.delete_records(topic, 0, 3)
+    told: list[str] = []
+    source = connected(client_settings(broker.plaintext, None), 20, told.append)
+    [loaded] = ingest(fresh(session), CLUSTER, source, [topic], told.append)
+    assert loaded.rows_new == 6
+    assert told == [f"{topic}-0: the records from offset 1 to 2 were deleted before they were read"]
+
+
+def test_killed_again_and_again_each_record_is_there_once(
+    broker: Broker, groups: Groups, tmp_path: Path
+) -> None:
+    chance = random.Random(37)
+    topic = "mm2-offset-syncs.D.internal"
+    groups.create(topic, 2)
+    sent = 0
+    for _ in range(6):
+        with going_on(tmp_path, broker, topic) as process:
+            deadline = time.monotonic() + chance.uniform(0.5, 4)
+            while time.monotonic() < deadline:
+                some = [{"key": b"%d" % (sent + i), "value": b"v"} for i in range(50)]
+                groups.produce(topic, *some)
+                sent += len(some)
+            process.send_signal(signal.SIGKILL)
+    words = ["ingest", "--cluster", CLUSTER, "--bootstrap-servers", broker.plaintext]
+    assert run([*words, "--topics", topic, "--warehouse", str(tmp_path / "w")]) == 0
+    with open_session(load_settings(None, tmp_path / "w"), "pytest") as session:
+        keys = rows(session, "select decode(record_key, 'utf-8') from raw.records")
+        assert sorted(int(key) for (key,) in keys) == list(range(sent))
+
+
+def going_on(folder: Path, broker: Broker, topic: str) -> subprocess.Popen[bytes]:
+    program = [sys.executable, "-c", "from moldau.cli import main; main()", "ingest"]
+    words = ["--cluster", CLUSTER, "--bootstrap-servers", broker.plaintext, "--topics", topic]
+    more = ["--continuous", "--interval", "0.1", "--warehouse", str(folder / "w")]
+    env = without_settings() | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen([*program, *words, *more], env=env, stdout=subprocess.DEVNULL)
