@@ -8,7 +8,7 @@ from typing import Any
 from manifest_support import project
 
 from moldau.compiled.graph import graph
-from moldau.reading.tables.table_status import table_status_sql
+from moldau.reading.tables.told import TOLD
 from moldau.reading.tables.views import in_force_sql
 from moldau.runs.opening import open_session
 from moldau.sessions.run import Run, next_run_id, open_run
@@ -43,7 +43,8 @@ def failing(session: Session, at_ms: int) -> dict[str, Any]:
     session.bring("parameters", of_a_reader(at_ms))
     for view, table in in_force().items():
         session.bring(view, in_force_sql(table))
-    session.bring("table_status", table_status_sql(session.warehouse))
+    for name, sql in TOLD.items():
+        session.bring(name.partition(".")[2], sql(session.warehouse))
     read = [graph()[key] for test in data_tests() for key in test.depends_on.nodes]
     session.make_views(*{node.name for node in read if node.is_helper})
     found = {test.name: session.sql(f"{test.compiled_code} limit 1") for test in data_tests()}

@@ -18,12 +18,11 @@ from moldau.project import ROOT
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.in_spark import ask_spark
 from moldau.reading.tables.query import table_rows
-from moldau.reading.tables.table_status import table_status_sql
+from moldau.reading.tables.told import told
 from moldau.reading.tables.values import plain
 from moldau.reading.tables.views import (
     PARAMETERS,
     SCHEMAS,
-    TABLE_STATUS,
     tables_under,
     views_under,
 )
@@ -124,9 +123,9 @@ def said_by_spark(
         columns = [f"`{column.name}` {column.data_type}" for column in tables()[table].columns]
         give(table, connection.sql(f"from {table}").to_arrow_table(), ", ".join(columns))
     spark.sql(of_a_reader(at_ms)).createOrReplaceTempView(_apart(PARAMETERS))
-    status = spark.sql(table_status_sql(session.warehouse))
-    status.createOrReplaceTempView(_apart(TABLE_STATUS))
     views = views_under(names)
+    for name, sql in told(session.warehouse, views):
+        spark.sql(sql).createOrReplaceTempView(_apart(name))
     readers = Counter(parent for view in views for parent in view.reads)
     for view in views:
         frame = spark.sql(_apart(view.spark_sql))

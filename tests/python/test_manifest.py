@@ -65,7 +65,10 @@ READ_AGAIN = {
 }
 DOMAINS = ["groups", "mirrors", "producers", "tiers"]
 # sources that marts may see: what is there, never what a load brings
-SOURCES_OF_MARTS = {"stg_run__table_status", "stg_run__parameters"}
+SOURCES_OF_MARTS = {
+    "stg_run__table_status", "stg_run__polled_partitions", "stg_run__parameters",
+    "stg_run__settings",
+}  # fmt: skip
 STATE_VERBS = (
     "emit_",
     "fold_",

@@ -94,12 +94,12 @@ def _poll(
 ) -> Iterator[Loaded]:
     """One poll. The warehouse is locked only if there is something to read."""
     from moldau.runs.ingest import ingest as ingest_topics
-    from moldau.runs.ingest import topics_of, waiting
+    from moldau.runs.ingest import look, topics_of
 
     topics = topics_of(source, named)
     if is_initialised(settings.warehouse.resolve()):
-        spans = waiting(settings.warehouse.resolve(), cluster, source, topics, lambda _: None)
-        if all(span.start == span.end for span in spans):
+        seen = look(settings.warehouse.resolve(), cluster, source, topics, lambda _: None)
+        if not seen.has_unread:
             return
     with session_for(settings, COMMAND, wait) as session:
         for loaded in ingest_topics(session, cluster, source, topics, warn):

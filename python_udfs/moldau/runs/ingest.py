@@ -7,9 +7,9 @@ records, so a load that was killed is either finished, records and position, or 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from moldau.sessions.brought import Position
 from moldau.sessions.faults import fault
 from moldau.sessions.run import next_run_id
 from moldau.warehouse.ask import ask_rows, sql_text
+from moldau.warehouse.polls import Polled, note_poll
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -48,24 +49,55 @@ def ingest(
 ) -> Iterator[Loaded]:
     """Load what the topics have beyond what is read; gives each load when it is complete.
 
-    A poll that brings no record writes nothing. Raises MoldauError when a topic was created anew,
+    A poll that brings no record writes no table. Raises MoldauError when a topic was created anew,
     or a partition holds less than was read of it.
     """
     fault()
     session.settings.cluster(cluster_id)
-    spans = waiting(session.warehouse, cluster_id, source, topics, warn)
-    polled_at_ms = now_ms()
-    while unread := [span for span in spans if span.start < span.end]:
-        loaded, spans = _load(session, cluster_id, source, unread, polled_at_ms, rows)
+    seen = look(session.warehouse, cluster_id, source, topics, warn)
+    while seen.has_unread:
+        loaded = _load(session, seen, source, rows)
+        note_poll(session.warehouse, cluster_id, seen.at_ms, seen.polled())
         if loaded is None:
             return
         yield loaded
 
 
-def waiting(
+@dataclass
+class Seen:
+    """What the topics of a cluster held, each partition from where it is read up to.
+
+    `at_ms`: before the cluster was asked."""
+
+    cluster_id: str
+    at_ms: int
+    spans: list[Span]
+
+    @property
+    def has_unread(self) -> bool:
+        return any(span.start < span.end for span in self.spans)
+
+    def polled(self) -> list[Polled]:
+        return [
+            Polled(span.topic_name, span.partition_index, span.start, span.log_start_offset,
+                   span.end, span.high_watermark)
+            for span in self.spans
+        ]  # fmt: skip
+
+
+def look(
+    warehouse: Path, cluster_id: str, source: Source, topics: Sequence[str], warn: Warn
+) -> Seen:
+    """Ask the cluster what there is, and note that."""
+    at_ms = now_ms()
+    seen = Seen(cluster_id, at_ms, _spans(warehouse, cluster_id, source, topics, warn))
+    note_poll(warehouse, cluster_id, at_ms, seen.polled())
+    return seen
+
+
+def _spans(
     warehouse: Path, cluster_id: str, source: Source, topics: Sequence[str], warn: Warn
 ) -> list[Span]:
-    """What the topics hold from where each partition is read up to; may be empty spans."""
     sql = (
         "select topic_name, partition_index, topic_id, next_offset from t "
         f"where cluster_id = {sql_text(cluster_id)}"
@@ -93,7 +125,7 @@ def waiting(
                     f"{span.name}: the records from offset {start} to {span.start - 1} were "
                     "deleted before they were read"
                 )
-            found.append(dataclasses.replace(span, start=max(start, span.start)))
+            found.append(replace(span, start=max(start, span.start)))
     return found
 
 
@@ -114,18 +146,12 @@ def _created_anew(what: str, cluster_id: str) -> MoldauError:
     )
 
 
-def _load(
-    session: Session,
-    cluster_id: str,
-    source: Source,
-    spans: Sequence[Span],
-    polled_at_ms: int,
-    rows: int,
-) -> tuple[Loaded | None, list[Span]]:
-    """One load of these spans, as far as it gets, and what is left of them."""
+def _load(session: Session, seen: Seen, source: Source, rows: int) -> Loaded | None:
+    """One load of what is unread, as far as it gets, which moves the spans; None = no record."""
+    spans = [span for span in seen.spans if span.start < span.end]
     run_id = next_run_id(session, "load")
     folder = journal.staged_folder(session.warehouse, run_id)
-    staged = Staged(run_id, RECORDS.kind, cluster_id, folder=folder)
+    staged = Staged(run_id, RECORDS.kind, seen.cluster_id, folder=folder)
     by_topic = {topic: list(some) for topic, some in groupby(spans, lambda span: span.topic_name)}
     readings = {topic: source.read(topic, some) for topic, some in by_topic.items()}
     brought = _Brought(rows)
@@ -136,16 +162,16 @@ def _load(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     read_to = {span: readings[span.topic_name].next_offset(span) for span in spans}
-    left = [dataclasses.replace(span, start=offset) for span, offset in read_to.items()]
+    seen.spans = [replace(span, start=read_to.get(span, span.start)) for span in seen.spans]
     if not staged.rows:
         shutil.rmtree(folder)
-        return None, left
+        return None
     staged.positions = [
         Position(span.topic_name, span.partition_index, span.topic_id, offset,
-                 span.log_start_offset, span.end, span.high_watermark, polled_at_ms)
+                 span.log_start_offset, span.end, span.high_watermark, seen.at_ms)
         for span, offset in read_to.items()
     ]  # fmt: skip
-    return finish(session, staged.brought()), left
+    return finish(session, staged.brought())
 
 
 class _Brought:

@@ -16,6 +16,7 @@ IDLE = _INSIDE / "idle"  # what the last run of each kind decided on
 SEEDED = _INSIDE / "seeds.sha256"  # the look-up tables that were loaded last
 SCHEMA = _INSIDE / "schema.json"  # which tables the warehouse has, and of which version
 LEFT = _INSIDE / "left.json"  # the last run, and the versions of the tables that it left
+POLLS = _INSIDE / "polls"  # what live clusters held when they were last looked at
 NEW = _INSIDE / "new"  # tables that are being made; what a kill leaves goes with the next session
 ERRORS = _INSIDE / "errors.log"  # tracebacks of errors that are moldau's own
 DBT_LOG = _INSIDE / "dbt" / "logs" / "dbt.log"
@@ -23,5 +24,17 @@ SPARK_LOG = _INSIDE / "spark.log"
 PLUGIN_LOG = _INSIDE / "plugins.log"  # what plugins print
 
 # what of these must be a folder, and what a file
-FOLDERS = (ASIDE, CALLS, IDLE, LISTS, LOADS, NEW, PLAIN_LISTS, REFUSED, RUNS, *DBT_LOG.parents[:2])
+FOLDERS = (
+    ASIDE,
+    CALLS,
+    IDLE,
+    LISTS,
+    LOADS,
+    NEW,
+    PLAIN_LISTS,
+    POLLS,
+    REFUSED,
+    RUNS,
+    *DBT_LOG.parents[:2],
+)
 FILES = (DBT_LOG, ERRORS, LEFT, PLUGIN_LOG, SCHEMA, SEEDED, SPARK_LOG)

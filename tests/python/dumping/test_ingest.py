@@ -17,7 +17,7 @@ from broker_support import Broker, running_broker
 from certificate_support import make_certificate
 from groups_support import PARTITIONS, TOPIC, Groups
 from shell_support import without_settings
-from spark_support import commits, dying_at, fresh, rows
+from spark_support import commits, dying_at, fresh, mart, rows
 
 from moldau.cli import run
 from moldau.dumping.client_settings import client_settings
@@ -243,3 +243,35 @@ def going_on(folder: Path, broker: Broker, topic: str) -> subprocess.Popen[bytes
     more = ["--continuous", "--interval", "0.1", "--warehouse", str(folder / "w")]
     env = without_settings() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.Popen([*program, *words, *more], env=env, stdout=subprocess.DEVNULL)
+
+
+def test_freshness_says_what_holds_a_topic_and_how_old_what_is_known_is(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    poll(session, source)
+    [fresh_one] = freshness(session)
+    assert (fresh_one["offsets_behind"], fresh_one["held_by"], fresh_one["is_stale"]) == (
+        0,
+        None,
+        False,
+    )
+    transaction = groups.begin("g-holds", p0=1)
+    try:
+        before = commits(session.warehouse)
+        poll(session, source)
+        assert commits(session.warehouse) == before
+        [held] = freshness(session)
+        assert held["known_up_to_at"] > fresh_one["known_up_to_at"]
+        assert (held["held_by"], held["held_partition_count"]) == ("OPEN_TRANSACTION", 1)
+        assert held["hidden_offsets"] == held["offsets_behind"] == 1
+        later_ms = int(time.time() * 1000) + 1_201_000
+        [stale] = freshness(session, later_ms)
+        assert stale["is_stale"]
+        assert stale["age_ms"] > 1_200_000
+    finally:
+        transaction.abort_transaction(30)
+
+
+def freshness(session: Session, at_ms: int | None = None) -> list[dict[str, Any]]:
+    """Of __consumer_offsets."""
+    return [row for row in mart(session, "freshness", at_ms) if row["topic_name"] == OFFSETS]

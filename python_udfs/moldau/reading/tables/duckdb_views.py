@@ -12,11 +12,10 @@ from moldau.engines.duckdb.confined import begin_reading, confine
 from moldau.engines.duckdb.delta_views import create_view, open_duckdb
 from moldau.engines.duckdb.translation import MACROS, identifier
 from moldau.reading.tables.names_of import existing_relations, existing_tables
-from moldau.reading.tables.table_status import table_status_sql
+from moldau.reading.tables.told import told
 from moldau.reading.tables.views import (
     PARAMETERS,
     SCHEMAS,
-    TABLE_STATUS,
     View,
     tables_under,
     views_under,
@@ -73,8 +72,8 @@ def _create_marts(
         connection.execute(macro)
     clock = time.time_ns() // 1_000_000 if at_ms is None else at_ms
     connection.execute(f"create view {PARAMETERS} as {of_a_reader(clock, 'varchar[]')}")
-    if any(TABLE_STATUS in view.reads for view in views):
-        connection.execute(f"create view {TABLE_STATUS} as {table_status_sql(warehouse)}")
+    for name, sql in told(warehouse, views):
+        connection.execute(f"create view {name} as {sql}")
     for view in views:
         relation = ".".join(identifier(part) for part in view.name.split("."))
         kind = "table" if makes_lists and view.is_list else "view"

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.literals import literal
-from moldau.reading.tables.table_status import table_status_sql
+from moldau.reading.tables.told import told
 from moldau.reading.tables.views import (
     PARAMETERS,
     SPARK_SCHEMA,
-    TABLE_STATUS,
     in_spark,
     views_under,
     whole_sql,
@@ -36,10 +35,8 @@ def make_marts(
     for schema in (SPARK_SCHEMA, "marts"):
         spark.sql(f"create schema if not exists {schema} location {folder}")
     spark.sql(f"create or replace view {in_spark(PARAMETERS)} as {of_a_reader(at_ms)}")
-    if any(TABLE_STATUS in view.reads for view in views_under(names)):
-        spark.sql(
-            f"create or replace view {in_spark(TABLE_STATUS)} as {table_status_sql(warehouse)}"
-        )
+    for name, sql in told(warehouse, views_under(names)):
+        spark.sql(f"create or replace view {in_spark(name)} as {sql}")
     made = {f"marts.{row.viewName}" for row in spark.sql("show views in marts").collect()}
     for name in names:
         if name not in made:

@@ -18,7 +18,6 @@ from moldau.warehouse.contracts import in_force, marts
 
 SCHEMAS = ("run", "staging", "intermediate", "marts")
 PARAMETERS = "run.parameters"
-TABLE_STATUS = "run.table_status"
 SPARK_SCHEMA = "reading"  # in the place of `run`: the session may be a run's, with its own
 
 
