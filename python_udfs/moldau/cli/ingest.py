@@ -22,7 +22,7 @@ from moldau.warehouse.lock import WarehouseInUse
 
 if TYPE_CHECKING:
     from moldau.loading.bring import Loaded
-    from moldau.loading.log_spans import Source
+    from moldau.warehouse.log_spans import Source
 
 COMMAND = "moldau ingest"
 

@@ -29,11 +29,15 @@ _NAME = re.compile(r"[a-z0-9]+([._-][a-z0-9]+)+")
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """`config` is librdkafka's; `warnings` name properties that have no effect here."""
+    """`config` is librdkafka's; `warnings` name properties that have no effect here.
+
+    `properties`: of them those that a Java client needs to reach the cluster and log in.
+    """
 
     servers: str
     config: Config = field(repr=False)
     warnings: tuple[str, ...] = ()
+    properties: Config = field(repr=False, default_factory=dict)
 
     def without_secrets(self, text: str) -> str:
         """What the client said, for a person to read."""
@@ -62,7 +66,9 @@ def client_settings(servers: str | None, file: Path | None) -> ClientSettings:
     except MoldauError as error:
         raise MoldauError(f"{file}: {error}") from None
     warnings = tuple(f"{file}: {warning}" for warning in _warnings(properties))
-    return ClientSettings(servers, {"bootstrap.servers": servers, **config}, warnings)
+    named = {"bootstrap.servers": servers}
+    of_java = {name: value for name, value in properties.items() if name in names.OF_A_LOGIN}
+    return ClientSettings(servers, named | config, warnings, of_java | named)
 
 
 def require_unicode(what: str, text: str) -> None:

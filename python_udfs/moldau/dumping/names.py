@@ -21,6 +21,9 @@ _READ = """
 """
 READ = frozenset(_READ.split())
 
+# what any Java client needs to log in
+OF_A_LOGIN = (READ | PASSED_ON.keys()) - {"bootstrap.servers"}
+
 # Java classes, for which there is no place here: with them the file cannot mean what it says
 _REFUSED = """
     config.providers sasl.client.callback.handler.class sasl.login.class ssl.engine.factory.class

@@ -13,7 +13,7 @@ from moldau.dumping.brokers import Cluster
 from moldau.dumping.client_settings import ClientSettings
 from moldau.dumping.consuming import Reader
 from moldau.dumping.extents import Extent, extents_of
-from moldau.loading.log_spans import Span
+from moldau.warehouse.log_spans import Span
 
 
 def connected(
@@ -30,6 +30,7 @@ class LibrdkafkaSource:
 
     def __init__(self, cluster: Cluster, warn: Callable[[str], None]) -> None:
         self._cluster, self._warn = cluster, warn
+        self.properties = cluster.java_properties
 
     def topics(self) -> list[str]:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -45,6 +45,9 @@ class Reading(Protocol):
 
 class Source(Protocol):
     """A live cluster. MoldauError in one line when it is silent or refuses."""
+
+    properties: Mapping[str, str]
+    """How a Java client reaches it and logs in, by Kafka's names."""
 
     def topics(self) -> list[str]:
         """All that it shows."""
