@@ -19,7 +19,6 @@ from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.loading.bring import Loaded
 from moldau.loading.checked_rows import Chunk, with_lines
-from moldau.warehouse.log_spans import Reading, Source, Span
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged, stage_chunks
 from moldau.records.families import family_of
@@ -29,6 +28,7 @@ from moldau.sessions.brought import Position
 from moldau.sessions.faults import fault
 from moldau.sessions.run import next_run_id
 from moldau.warehouse.ask import ask_rows, sql_text
+from moldau.warehouse.log_spans import Reading, Source, Span
 from moldau.warehouse.polls import Polled, note_poll
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ COORDINATES = (
     "io.delta:delta-kernel-unitycatalog:4.4.0",
     "io.unitycatalog:unitycatalog-client:0.6.0",
     "io.unitycatalog:unitycatalog-hadoop:0.6.0",
-    # the Kafka source and what it needs
-    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.2",
-    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.2",
-    "org.apache.kafka:kafka-clients:3.9.1",
+    # the Kafka source, of the newest version that the registry has whole, and what it needs
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+    "org.apache.kafka:kafka-clients:3.9.0",
     "org.apache.commons:commons-pool2:2.12.0",
     # Hadoop starts a `chmod` process for every file that it writes; this file system does not
     "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0",
