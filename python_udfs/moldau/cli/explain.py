@@ -11,8 +11,9 @@ from moldau.cli.options import (
     pass_settings_to_read,
 )
 from moldau.cli.output import write_dicts
-from moldau.cli.say import say
+from moldau.cli.say import say, warn
 from moldau.reading.explain.subjects import explained
+from moldau.reading.health.freshness import freshness, held_words, stale_words
 from moldau.settings import Settings
 
 
@@ -48,6 +49,10 @@ def explain(
       moldau explain metadata checkout orders
     """
     found = explained(settings.warehouse, " ".join(subject), cluster, at_ms)
+    about = {row.get("cluster_id") for row in found.rows}
+    known = [row for row in freshness(settings.warehouse, at_ms) if row["cluster_id"] in about]
+    for words in (*held_words(known), *stale_words(known)):
+        warn(words)
     if output_format == "table":
         for line in found.words:
             say(line)

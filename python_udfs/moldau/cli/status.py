@@ -62,6 +62,8 @@ def status(settings: Settings, output_format: str) -> None:
 
 
 def _write_words(found: Status) -> None:
+    from moldau.reading.health.freshness import held_words, stale_words
+
     say(f"Warehouse {found.warehouse}")
     if lock := found.lock:
         since = f" since {format_instant(lock['since_ms'])}" if lock.get("since_ms") else ""
@@ -76,6 +78,8 @@ def _write_words(found: Status) -> None:
             say(f"Damaged: {row['damage']}")
         if row["upkeep"]:
             say(f"Upkeep: {row['table']} has {row['upkeep']}; `moldau maintain` does all at once")
+    for words in (*held_words(found.freshness), *stale_words(found.freshness)):
+        say(f"Live: {words}")
     say_lines("\nTables")
     write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
     say_lines("\nLast runs" if found.runs else "\nNo run yet")

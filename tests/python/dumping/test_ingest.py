@@ -201,7 +201,7 @@ def test_killed_again_and_again_each_record_is_there_once(
     groups.create(topic, 2)
     sent = 0
     for _ in range(6):
-        with going_on(tmp_path, broker, topic) as process:
+        with going_on(tmp_path, broker.plaintext, topic) as process:
             deadline = time.monotonic() + chance.uniform(0.5, 4)
             while time.monotonic() < deadline:
                 some = [{"key": b"%d" % (sent + i), "value": b"v"} for i in range(50)]
@@ -215,12 +215,29 @@ def test_killed_again_and_again_each_record_is_there_once(
         assert sorted(int(key) for (key,) in keys) == list(range(sent))
 
 
-def going_on(folder: Path, broker: Broker, topic: str) -> subprocess.Popen[bytes]:
+def going_on(
+    folder: Path, servers: str, topic: str, *more: str, **piped: Any
+) -> subprocess.Popen[bytes]:
     program = [sys.executable, "-c", "from moldau.cli import main; main()", "ingest"]
-    words = ["--cluster", CLUSTER, "--bootstrap-servers", broker.plaintext, "--topics", topic]
-    more = ["--continuous", "--interval", "0.1", "--warehouse", str(folder / "w")]
+    words = ["--cluster", CLUSTER, "--bootstrap-servers", servers, "--topics", topic]
+    rest = ["--continuous", "--interval", "0.1", "--warehouse", str(folder / "w"), *more]
     env = without_settings() | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen([*program, *words, *more], env=env, stdout=subprocess.DEVNULL)
+    piped = {"stdout": subprocess.DEVNULL} | piped
+    return subprocess.Popen([*program, *words, *rest], env=env, **piped)
+
+
+def test_a_cluster_that_is_away_is_asked_again_until_sigterm(
+    broker: Broker, groups: Groups, tmp_path: Path
+) -> None:
+    away = going_on(tmp_path, "127.0.0.1:9", OFFSETS, "--timeout", "1", stderr=subprocess.PIPE)
+    with away as process:
+        assert process.stderr
+        for _ in range(2):
+            line = process.stderr.readline().decode()
+            assert line.startswith("moldau: 127.0.0.1:9: no answer for 1 s")
+            assert line.endswith("; the next poll tries again\n")
+        process.terminate()
+        assert process.wait(20) == 0
 
 
 def test_freshness_says_what_holds_a_topic_and_how_old_what_is_known_is(
@@ -253,3 +270,23 @@ def test_freshness_says_what_holds_a_topic_and_how_old_what_is_known_is(
 def freshness(session: Session, at_ms: int | None = None) -> list[dict[str, Any]]:
     """Of __consumer_offsets."""
     return [row for row in mart(session, "freshness", at_ms) if row["topic_name"] == OFFSETS]
+
+
+def test_status_and_explain_say_what_is_behind_and_what_is_old(
+    session: Session, source: LibrdkafkaSource, groups: Groups, capsys: pytest.CaptureFixture[str]
+) -> None:
+    transaction = groups.begin("g-told", p0=1)
+    try:
+        poll(session, source)
+    finally:
+        transaction.abort_transaction(30)
+    place = ["--warehouse", str(session.warehouse)]
+    later = str(int(time.time() * 1000) + 1_300_000)
+    capsys.readouterr()
+    assert run(["status", *place]) == 0
+    assert "an open transaction holds partition" in capsys.readouterr().out
+    assert run(["explain", "g-simple", "--at", later, *place]) == 0
+    said = capsys.readouterr().err.splitlines()
+    held, old = (line for line in said if OFFSETS in line)
+    assert "__consumer_offsets of live is read up to 1 offset before its end" in held
+    assert "longer than two check intervals" in old

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from moldau.reading.health.freshness import freshness
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.table_status import Row, read_tables
 from moldau.warehouse.aside import read_aside
@@ -18,8 +19,8 @@ _RUNS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Status:
-    """`tables`, `runs`, `settings`, `set_aside`: one row each; `loads`: run ids of loads that did
-    not end."""
+    """`tables`, `runs`, `settings`, `set_aside`, `freshness` (of live clusters): one row each;
+    `loads`: run ids of loads that did not end."""
 
     warehouse: Path
     tables: list[Row]
@@ -27,6 +28,7 @@ class Status:
     loads: list[str]
     set_aside: list[Row]
     settings: list[Row]
+    freshness: list[Row]
     lock: Row | None
 
 
@@ -52,6 +54,7 @@ def read_status(warehouse: Path) -> Status:
             {"run_id": entry.run_id, "set_aside_at_ms": entry.at_ms, "reason": entry.reason}
             for entry in read_aside(warehouse)
         ],
+        freshness=freshness(warehouse),
         settings=[_with_rulesets(row) for row in rows("state.settings", in_force)],
         lock=lock_holder(warehouse),
     )
