@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from moldau.cli.bringing import collected
 from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import format_option, pass_settings
 from moldau.cli.output import write_rows
@@ -73,18 +74,12 @@ def snapshots(
       moldau collect local-segments --cluster east --log-dir /var/lib/kafka/data
     """
     with needs_client("moldau collect"):
-        from moldau.collecting.collect import collect as ask
-        from moldau.collecting.known import known_of
+        import moldau.collecting.collect  # noqa: F401
         from moldau.dumping.reached import reach
     reached = reach(settings, cluster, bootstrap_servers, properties)
     for warning in reached.warnings:
         warn(warning)
-    known = known_of(settings.warehouse, cluster)
-    found = ask(reached, timeout, known)
-    if not known.has_open_transactions and not found.rows.get("open_transactions"):
-        found.rows.pop("open_transactions", None)  # there were none, and there are none
-    if not found.rows.get("topic_configs"):
-        found.rows.pop("topic_configs", None)  # nothing has changed
+    found = collected(settings, cluster, reached, timeout)
     _load(settings, cluster, reached.servers, found.rows, found.findings, output_format, wait)
 
 

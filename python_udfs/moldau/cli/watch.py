@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from moldau.cli.bringing import Bringing
 from moldau.cli.lines import Lines
 from moldau.cli.options import clusters_option, format_option, pass_settings
+from moldau.cli.reaching import timeout_option
 from moldau.cli.say import warn
 from moldau.instants import format_instant
 from moldau.settings import Settings
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 @pass_settings
 @clusters_option
 @format_option
+@timeout_option
 @click.option(
     "--ticks",
     type=click.IntRange(min=1),
@@ -29,12 +32,20 @@ if TYPE_CHECKING:
     help="End after N ticks have had their turn.  [default: go on until SIGTERM]",
 )
 def watch(
-    settings: Settings, clusters: tuple[str, ...], output_format: str, ticks: int | None
+    settings: Settings,
+    clusters: tuple[str, ...],
+    output_format: str,
+    ticks: int | None,
+    timeout: float,
 ) -> None:
     """Run cycles and sweeps by the clock, until SIGTERM or Ctrl-C.
 
     Each cluster has its own `offsets.retention.check.interval.ms`; its first tick comes one
     interval after the start. Only a cluster with a plugin has cycles. One line a run on stdout.
+
+    Of a cluster that moldau.yml says how to reach (`moldau cluster add`) each interval first reads
+    what is new in its logs, and asks for what only an admin client is told. A cluster that is away
+    is named, and asked again at the next tick.
 
     A tick that comes while the one before it is still in flight, or while another command holds
     the warehouse, is dropped and recorded in state.runs with status skipped_in_flight. The
@@ -60,7 +71,8 @@ def watch(
         find_java()
         jars_folder()
     tell = Lines(output_format, _in_words)
-    runs = WarehouseTicks(settings, clusters, tell.write, warn, signals.listen)
+    live = Bringing(settings, timeout, warn)
+    runs = WarehouseTicks(settings, clusters, tell.write, warn, signals.listen, live)
     warn(f"watching {_counted(runs.timers())}")
     try:
         with stops_when(lambda: signals.is_received):
@@ -83,7 +95,7 @@ def _counted(timers: Sequence[Timer]) -> str:
 def _in_words(row: dict[str, Any]) -> str:
     """`00000007-sweep  east  decided at 2026-11-21T08:00:00Z: decided 3, keep 3`."""
     subject = f"{row['run_id']}  {', '.join(row['cluster_ids'])}"
-    if row["decided_at_ms"] is None:
-        return f"{subject}  {row['status']}"
     counts = ", ".join(f"{name} {count}" for name, count in row["counts"].items())
+    if row["decided_at_ms"] is None:
+        return f"{subject}  {counts or row['status']}"
     return f"{subject}  decided at {format_instant(row['decided_at_ms'])}: {counts}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, Protocol
 
 from moldau.engines.spark.spark_session import forget_if_dead
+from moldau.errors import MoldauError
 from moldau.instants import format_instant, now_ms
+from moldau.loading.bring import Loaded
 from moldau.reading.tables.query import Tables
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
@@ -16,6 +19,7 @@ from moldau.runs.watch import Timer, timers_of
 from moldau.sessions import shutdown
 from moldau.sessions.run import SKIPPED, Run, failed_calls, row_of
 from moldau.sessions.run_rows import append_rows
+from moldau.sessions.session import Session
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words
 from moldau.warehouse.create import is_initialised
@@ -25,11 +29,24 @@ COMMAND = "moldau watch"
 TOLD = ("run_id", "kind", "cluster_ids", "status", "decided_at_ms", "counts")
 
 
+class Live(Protocol):
+    """Clusters that run."""
+
+    def reaches(self, cluster: str) -> bool:
+        """Whether it is known how to reach this one."""
+        ...
+
+    def bring(self, cluster: str, session: Callable[[], Session]) -> Iterable[Loaded]:
+        """Each load of what is new, when it is complete. MoldauError if the cluster is away."""
+        ...
+
+
 class WarehouseTicks:
     """`tell` gets each row of state.runs that comes about here, `warn` a line for stderr.
 
     `clusters`: () = every known one, also those that are loaded later. `listen`: called when Spark
-    has started, which installs signal handlers of its own. Raises MoldauError as `moldau cycle`
+    has started, which installs signal handlers of its own. `live` brings what is new in clusters
+    that run, once in each of their intervals. Raises MoldauError as `moldau cycle`
     does for a cluster that is unknown.
     """
 
@@ -40,8 +57,10 @@ class WarehouseTicks:
         tell: Callable[[dict[str, Any]], None],
         warn: Callable[[str], None],
         listen: Callable[[], None],
+        live: Live,
     ) -> None:
         self._settings, self._tell, self._warn, self._listen = settings, tell, warn, listen
+        self._live = live
         self._warehouse = settings.warehouse.resolve()
         self._is_open = not clusters
         self._clusters = scope_among(self._known(), clusters)
@@ -63,11 +82,39 @@ class WarehouseTicks:
     def run(self, timer: Timer) -> None:
         """Raises WarehouseInUse, ShutdownRequested, or whatever went wrong."""
         with locked(self._warehouse, COMMAND):
+            if timer == self._first(timer.cluster_id):
+                self._bring(timer.cluster_id)
             runs = self._decide(timer, now_ms())
         for run in runs:
             self._tell(_told(run))
             if failed := failed_calls(run):
                 self._warn(f"{failed} plugin calls failed: see marts.plugin_calls")
+
+    def _first(self, cluster: str) -> Timer | None:
+        """The kinds of a cluster tick together: what is new is brought before the first."""
+        return next((timer for timer in self.timers() if timer.cluster_id == cluster), None)
+
+    def _bring(self, cluster: str) -> None:
+        """A cluster that is away is decided on as it was known; the next tick tries again."""
+        if not self._live.reaches(cluster):
+            return
+        session = cache(lambda: self._session())
+        try:
+            for loaded in self._live.bring(cluster, session):
+                self._tell(_told(run_of_load(loaded)))
+                for note in loaded.notes:
+                    self._warn(note)
+                shutdown.check()
+        except MoldauError as error:
+            self._warn(f"{cluster} is not read: {error}; the next tick tries again")
+
+    def _session(self) -> Session:
+        session = start_session(self._settings)
+        self._listen()
+        for entry in session.set_aside:
+            self._warn(in_words(entry))
+        shutdown.check()
+        return session
 
     def _decide(self, timer: Timer, at_ms: int) -> list[Run]:
         """The run of the tick, after the one that was interrupted before it."""
@@ -75,11 +122,7 @@ class WarehouseTicks:
         run = idle_run(self._settings, timer.kind, clusters, at_ms, is_dry_run=False)
         if run is not None:
             return [run]
-        session = start_session(self._settings)
-        self._listen()
-        for entry in session.set_aside:
-            self._warn(in_words(entry))
-        shutdown.check()
+        session = self._session()
         try:
             run = decide(session, timer.kind, clusters, now_ms(), is_dry_run=False)
             return [*session.finished, run]
@@ -128,6 +171,11 @@ class WarehouseTicks:
             rows = tables.ask("select distinct cluster_id from state.settings")
             loaded = {row["cluster_id"] for row in rows}
         return sorted(loaded | set(self._settings.clusters))
+
+
+def run_of_load(loaded: Loaded) -> Run:
+    return Run(loaded.run_id, "load", [loaded.cluster_id], 0, load_kind=loaded.kind,
+               counts=loaded.counts())  # fmt: skip
 
 
 def _told(run: Run, status: str = "succeeded") -> dict[str, Any]:

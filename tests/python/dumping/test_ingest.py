@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -290,3 +293,33 @@ def test_status_and_explain_say_what_is_behind_and_what_is_old(
     held, old = (line for line in said if OFFSETS in line)
     assert "__consumer_offsets of live is read up to 1 offset before its end" in held
     assert "longer than two check intervals" in old
+
+
+def test_a_watch_reads_and_asks_the_cluster_in_each_interval(
+    broker: Broker, groups: Groups, tmp_path: Path
+) -> None:
+    (tmp_path / "moldau.yml").write_text(
+        f"clusters:\n  {CLUSTER}:\n    bootstrap.servers: {broker.plaintext}\n"
+        "    offsets.retention.check.interval.ms: 2000\n"
+    )
+    program = [sys.executable, "-c", "from moldau.cli import main; main()", "watch"]
+    told = ["--engine", "duckdb", "--warehouse", str(tmp_path / "w"), "--format", "json"]
+    env = without_settings() | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [*program, *told], cwd=tmp_path, env=env, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        threading.Timer(120, process.kill).start()  # what never comes is not waited for
+        lines = map(json.loads, process.stdout)
+        first = list(itertools.takewhile(lambda row: row["kind"] == "load", lines))
+        groups.commit("g-while-watched", p0=1)
+        later = next(row for row in lines if row["counts"].get("rows_new") == 1)
+        process.terminate()
+        assert process.wait(60) == 0
+    assert first[0]["counts"]["rows_new"] > 10
+    assert len(first) >= 3, "the records, and what an admin client is told"
+    assert later["kind"] == "load"
+    with open_session(load_settings(None, tmp_path / "w"), "pytest") as session:
+        lag = rows(session, "select status from marts.group_lag where group_id = 'g-while-watched'")
+        assert rows(session, "select * from state.group_listings")
+        assert lag
