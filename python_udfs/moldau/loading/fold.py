@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 def folds_of(session: Session, staged: Staged, loaded: Loaded) -> list[str]:
     """The models that the load writes: of records those of the families that it has."""
-    positions = [model.name for model in session.models("fold", POSITIONS)]
-    positions = positions if staged.positions else []
+    positions = [f"fold_{POSITIONS}"] if staged.positions else []
     is_whole = shapes()[staged.kind].is_snapshot and not staged.refused_files
     if not (loaded.rows_new or is_whole):
         return positions

@@ -1,16 +1,19 @@
 {{ config(
-    tags='fold_log_positions',
     into='state.log_positions',
     unique_key=['cluster_id', 'topic_name', 'partition_index'],
     matched_condition='s.next_offset >= t.next_offset'
 ) }}
 
-with
+select
+    cluster_id,
+    topic_name,
+    partition_index,
+    topic_id,
+    next_offset,
+    log_start_offset,
+    last_stable_offset,
+    high_watermark,
+    polled_at_ms,
+    run_id
 
-read as (
-
-    select * from {{ ref('stg_run__log_positions') }}
-
-)
-
-select * from read
+from {{ ref('stg_run__log_positions') }}
