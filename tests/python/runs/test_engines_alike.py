@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from log_support import Log, middle_log, part_of_group
@@ -40,6 +41,14 @@ RESTARTED_MS = 1_795_248_329_613
 WROTE_MS = 1_795_770_834_000
 SYNCS, CHECKPOINTS = "mm2-offset-syncs.B.internal", "A.checkpoints.internal"
 RECORDS = "__consumer_offsets.jsonl"
+LISTED = [
+    {
+        "group_id": f"listed {number}", "group_type": kind, "group_state": "STABLE",
+        "protocol_type": "consumer", "coordinator_id": 1, "is_simple": False,
+        "taken_at_ms": CUT_MS,
+    }
+    for number, kind in enumerate(("classic", "consumer", "share", "streams"))
+]  # fmt: skip
 
 
 def settings_text(folder: Path) -> str:
@@ -117,6 +126,8 @@ def tell(session: Session, engine: str, folder: Path) -> Told:
     later = written_to(folder / "middle.later.jsonl", middle.records[known:])
     bring("watched", "records", f"west/{RECORDS}", begin)
     bring("watched", "open_transactions", "west/open_transactions.jsonl")
+    bring("watched", "group_listings", written_as(folder / "listed.jsonl", LISTED))
+    bring("watched", "group_listings", written_as(folder / "listed.later.jsonl", LISTED[1:]))
     log = Log(partition=99)  # the capture has groups on the others
     log.streams("eligible", stored=3)
     capture = read_capture("cleanup-inmemory")
@@ -153,7 +164,11 @@ def tell(session: Session, engine: str, folder: Path) -> Told:
 
 
 def written_to(file: Path, records: Sequence[Record]) -> Path:
-    file.write_text("".join(json.dumps(record.as_line()) + "\n" for record in records))
+    return written_as(file, [record.as_line() for record in records])
+
+
+def written_as(file: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file
 
 
