@@ -3,19 +3,20 @@
     python benchmarks/ingest.py [--records 1000000] [--groups 10000]
 
 One Kafka of the tests' own, whose `__consumer_offsets` has commits of this many groups. Then a poll
-that brings nothing, and how long a commit takes to be a visible row at ten commits a second.
+that brings nothing, and how long a commit takes to be a visible row where polls follow each other.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 from measure import scratch
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "python"))
@@ -52,8 +53,9 @@ def main() -> None:
         groups = Groups(broker.plaintext)
         groups.create(TOPIC)
         groups.commit("the-first", p0=1)  # makes the topic of the groups
-        fill(broker, asked.records, asked.groups)
         source = connected(client_settings(broker.plaintext, None), 20, print)
+        poll(session, source, "before")  # what a first run imports and translates is no part of it
+        fill(broker, asked.records, asked.groups)
         print("| | seconds | records a second |\n|---|---|---|")
         _tell("ingest", asked.records, lambda: poll(session, source))
         _tell("dump + load", asked.records, lambda: by_file(session, broker, folder))
@@ -80,8 +82,8 @@ def fill(broker: Broker, records: int, groups: int) -> None:
     assert producer.flush(120) == 0
 
 
-def poll(session: Session, source: LibrdkafkaSource) -> None:
-    list(ingest(session, "live", source, topics_of(source, [OFFSETS]), print))
+def poll(session: Session, source: LibrdkafkaSource, cluster: str = "live") -> None:
+    list(ingest(session, cluster, source, topics_of(source, [OFFSETS]), print))
 
 
 def by_file(session: Session, broker: Broker, folder: Path) -> None:
@@ -91,9 +93,13 @@ def by_file(session: Session, broker: Broker, folder: Path) -> None:
 
 
 def freshness(session: Session, source: LibrdkafkaSource, broker: Broker, number: int) -> float:
-    began = time.perf_counter()
-    Groups(broker.plaintext).commit(f"fresh-{number}", p0=1)
-    sql = f"select 1 from state.groups where cluster_id = 'live' and group_id = 'fresh-{number}'"
+    group = f"fresh-{number}"
+    while True:  # the coordinator may still take in what was written behind its back
+        began = time.perf_counter()
+        with contextlib.suppress(KafkaException):
+            Groups(broker.plaintext).commit(group, p0=1)
+            break
+    sql = f"select 1 from state.groups where cluster_id = 'live' and group_id = '{group}'"
     while not list(query(session.warehouse, sql).rows):
         poll(session, source)
     return time.perf_counter() - began
