@@ -15,7 +15,7 @@ from moldau.sessions.session import Session
 pytestmark = pytest.mark.spark
 
 SYNCS = "mm2-offset-syncs.B.internal"
-EMBEDDED, SPARK, SWITCHED = "read-embedded", "read-by-spark", "read-by-both"
+EMBEDDED, SPARK, SWITCHED = "embedded-reads", "spark-reads", "both-read"
 TABLES = {
     "raw.records": "cluster_id, run_id",
     "decoded.group_records": "cluster_id, run_id",
