@@ -12,6 +12,8 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 from moldau.dumping.brokers import Cluster
 from moldau.errors import MoldauError
 
+_URL_SAFE = str.maketrans("+/", "-_")  # Kafka's Uuid.toString, which librdkafka's is not quite
+
 
 @dataclass(frozen=True)
 class Extent:
@@ -34,13 +36,14 @@ def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
     if isinstance(told, KafkaError):
         raise cluster.refused(f"topic {topic}", told)
     partitions = sorted(partition.id for partition in told.partitions)
+    topic_id = str(told.topic_id).translate(_URL_SAFE)
     # in this order what lies between the ends was there when the transaction was still open
     tops = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_UNCOMMITTED)
     ends = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_COMMITTED)
     starts = starts_of(cluster, topic, partitions)
     return [
         Extent(number, min(starts[number], ends[number]), ends[number],
-               max(0, top - ends[number]), str(told.topic_id))
+               max(0, top - ends[number]), topic_id)
         for number, top in tops.items()
     ]  # fmt: skip
 
