@@ -20,9 +20,9 @@ def collected(
     settings: Settings, cluster: str, reached: ClientSettings, timeout: float
 ) -> Collected:
     """The snapshots that are others than those that the warehouse has."""
-    from moldau.collecting.collect import collect
-    from moldau.collecting.known import known_of
-
+    with needs_client("moldau collect"):
+        from moldau.collecting.collect import collect
+        from moldau.collecting.known import known_of
     known = known_of(settings.warehouse, cluster)
     found = collect(reached, timeout, known)
     if not known.has_open_transactions and not found.rows.get("open_transactions"):

@@ -74,7 +74,6 @@ def snapshots(
       moldau collect local-segments --cluster east --log-dir /var/lib/kafka/data
     """
     with needs_client("moldau collect"):
-        import moldau.collecting.collect  # noqa: F401
         from moldau.dumping.reached import reach
     reached = reach(settings, cluster, bootstrap_servers, properties)
     for warning in reached.warnings:

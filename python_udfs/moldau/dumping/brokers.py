@@ -52,11 +52,6 @@ class Cluster:
         self._log = _LastFailure()
         self.admin: AdminClient = self._client(AdminClient, {})
 
-    @property
-    def java_properties(self) -> Mapping[str, str]:
-        """The same settings for a client in Java."""
-        return self._settings.properties
-
     def ask(self, questions: Mapping[Key, Future[Answer]]) -> dict[Key, Answer | KafkaError]:
         """The answer to every question, or the error that the cluster answered with."""
         deadline = time.monotonic() + self.timeout

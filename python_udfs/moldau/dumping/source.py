@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 import pyarrow as pa
 from confluent_kafka import KafkaException
@@ -22,15 +22,16 @@ def connected(
     """`timeout` in seconds: how long the cluster may be silent."""
     for warning in settings.warnings:
         warn(warning)
-    return LibrdkafkaSource(Cluster(settings, timeout), warn)
+    return LibrdkafkaSource(Cluster(settings, timeout), settings.properties, warn)
 
 
 class LibrdkafkaSource:
     """`warn` is told lines for a person."""
 
-    def __init__(self, cluster: Cluster, warn: Callable[[str], None]) -> None:
-        self._cluster, self._warn = cluster, warn
-        self.properties = cluster.java_properties
+    def __init__(
+        self, cluster: Cluster, properties: Mapping[str, str], warn: Callable[[str], None]
+    ) -> None:
+        self._cluster, self.properties, self._warn = cluster, properties, warn
 
     def topics(self) -> list[str]:
         try:

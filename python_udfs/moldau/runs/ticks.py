@@ -14,6 +14,7 @@ from moldau.reading.tables.query import Tables
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
 from moldau.runs.opening import start_session
+from moldau.runs.resume import finish_interrupted
 from moldau.runs.scope import scope_among
 from moldau.runs.watch import Timer, timers_of
 from moldau.sessions import shutdown
@@ -82,9 +83,11 @@ class WarehouseTicks:
     def run(self, timer: Timer) -> None:
         """Raises WarehouseInUse, ShutdownRequested, or whatever went wrong."""
         with locked(self._warehouse, COMMAND):
-            if timer == self._first(timer.cluster_id):
-                self._bring(timer.cluster_id)
-            runs = self._decide(timer, now_ms())
+            session = cache(self._session)
+            cluster = timer.cluster_id
+            if self._live.reaches(cluster) and timer == self._first(cluster):
+                self._bring(cluster, session)
+            runs = self._decide(timer, now_ms(), session)
         for run in runs:
             self._tell(_told(run))
             if failed := failed_calls(run):
@@ -94,11 +97,8 @@ class WarehouseTicks:
         """The kinds of a cluster tick together: what is new is brought before the first."""
         return next((timer for timer in self.timers() if timer.cluster_id == cluster), None)
 
-    def _bring(self, cluster: str) -> None:
+    def _bring(self, cluster: str, session: Callable[[], Session]) -> None:
         """A cluster that is away is decided on as it was known; the next tick tries again."""
-        if not self._live.reaches(cluster):
-            return
-        session = cache(lambda: self._session())
         try:
             for loaded in self._live.bring(cluster, session):
                 self._tell(_told(run_of_load(loaded)))
@@ -116,13 +116,14 @@ class WarehouseTicks:
         shutdown.check()
         return session
 
-    def _decide(self, timer: Timer, at_ms: int) -> list[Run]:
+    def _decide(self, timer: Timer, at_ms: int, open_session: Callable[[], Session]) -> list[Run]:
         """The run of the tick, after the one that was interrupted before it."""
         clusters = [timer.cluster_id]
         run = idle_run(self._settings, timer.kind, clusters, at_ms, is_dry_run=False)
         if run is not None:
             return [run]
-        session = self._session()
+        session = open_session()
+        finish_interrupted(session)  # of a load that failed just now
         try:
             run = decide(session, timer.kind, clusters, now_ms(), is_dry_run=False)
             return [*session.finished, run]
