@@ -12,8 +12,9 @@ import yaml
 from moldau.domains import topics
 from moldau.project import ROOT
 from moldau.warehouse.contracts import Loader
-from moldau.warehouse.damage import looking_at, open_table
+from moldau.warehouse.damage import looking_at
 from moldau.warehouse.delta_log import last_commit
+from moldau.warehouse.kept import kept_table
 
 _GROWTH = 16  # a sweep in full took 956 MiB for 30 on disk, and 2,073 for 121: 12 for each more
 _SHARE = 0.5  # of memory
@@ -84,5 +85,5 @@ def _bytes_on_disk(folder: Path, _commit: tuple[int, int], enough: int) -> int:
 @lru_cache(128)
 def _bytes(folder: Path, _commit: tuple[int, int]) -> int:
     with looking_at(folder):
-        sizes: list[int] = open_table(folder).get_add_actions().column("size_bytes").to_pylist()
+        sizes: list[int] = kept_table(folder).get_add_actions().column("size_bytes").to_pylist()
     return sum(sizes)

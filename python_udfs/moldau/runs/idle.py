@@ -18,7 +18,7 @@ from moldau.sessions.faults import fault
 from moldau.sessions.run import Run, recorded_of
 from moldau.sessions.run_rows import append_rows
 from moldau.settings import Settings
-from moldau.warehouse.damage import intact_table, intact_version
+from moldau.warehouse.kept import intact_table
 from moldau.warehouse.left import find_lost
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import IDLE, LOADS, RUNS
@@ -64,7 +64,8 @@ def write_notes(warehouse: Path, kind: str, notes: Notes) -> None:
 
 def table_versions(warehouse: Path, tables: Iterable[str]) -> dict[str, int | None]:
     """Latest versions; None = the table is not whole."""
-    return {name: intact_version(warehouse.joinpath(*name.split("."))) for name in tables}
+    found = {name: intact_table(warehouse.joinpath(*name.split("."))) for name in tables}
+    return {name: table and table.version() for name, table in found.items()}
 
 
 def idle_run(

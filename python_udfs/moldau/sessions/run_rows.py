@@ -10,7 +10,7 @@ from moldau.sessions.faults import die_at
 from moldau.sessions.run import Run, is_run_id, row_of, run_id_after
 from moldau.settings.maintain import Maintain
 from moldau.warehouse.append import append_to
-from moldau.warehouse.damage import open_table
+from moldau.warehouse.kept import keep_table, take_table
 from moldau.warehouse.left import last_run_id, note_left, versions_now
 from moldau.warehouse.paths import LOADS, NEW, RUNS
 from moldau.warehouse.upkeep import keep_up
@@ -33,7 +33,7 @@ def append_rows(
     Delta holds them against the table's checks. Upkeep of the tables follows. `table`: state.runs,
     where it is open already. The warehouse is locked by the caller.
     """
-    table = table or open_table(warehouse / "state" / "runs")
+    table = table or take_table(warehouse / "state" / "runs")
     interrupted = [entry.stem for f in (RUNS, LOADS) for entry in (warehouse / f).glob("[!.]*")]
     given = [*_run_ids(table), *interrupted, last_run_id(warehouse)]
     last = max(filter(is_run_id, given), default=None)
@@ -46,7 +46,7 @@ def append_rows(
 
 def append_row(warehouse: Path, row: dict[str, Any], maintain: Maintain = _DEFAULT) -> None:
     """Write a row that has its run_id. The warehouse is locked by the caller."""
-    _append(warehouse, open_table(warehouse / "state" / "runs"), [row], maintain)
+    _append(warehouse, take_table(warehouse / "state" / "runs"), [row], maintain)
 
 
 def _append(
@@ -61,6 +61,7 @@ def _append(
     # the engine that comes with Delta makes the rows: pyarrow would import pandas for a second
     made = QueryBuilder().execute(f"select * from (values {values}) as runs ({', '.join(rows[0])})")
     append_to(table, pa.RecordBatchReader.from_stream(made), warehouse / NEW)
+    keep_table(table)
     last = max(row["run_id"] for row in rows)
     before, left = note_left(warehouse, last, versions | {"state.runs": table.version()})
     die_at("after_run_row")

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from moldau.warehouse.commit import commit_added
-from moldau.warehouse.damage import open_table, path_of
+from moldau.warehouse.damage import path_of
 from moldau.warehouse.files import indexed_columns, remove, write_file, write_files
 from moldau.warehouse.hold import Contract
+from moldau.warehouse.kept import keep_table, take_table
 from moldau.warehouse.paths import NEW
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def append(
     `is_instead`: in the place of all rows that are there. Files that no commit names are left by
     who is killed.
     """
-    opened = open_table(warehouse.joinpath(*table.split(".")))
+    opened = take_table(warehouse.joinpath(*table.split(".")))
     append_to(opened, batches, warehouse / NEW, is_instead)
-    return opened
+    return keep_table(opened)
 
 
 def append_to(

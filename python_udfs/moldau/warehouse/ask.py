@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.warehouse.damage import open_table
+from moldau.warehouse.kept import kept_table
 from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def ask(warehouse: Path, table: str, sql: str) -> pa.RecordBatchReader:
     import pyarrow as pa
     from deltalake import QueryBuilder
 
-    opened = open_table(warehouse.joinpath(*table.split(".")))
+    opened = kept_table(warehouse.joinpath(*table.split(".")))
     return pa.RecordBatchReader.from_stream(QueryBuilder().register("t", opened).execute(sql))
 
 

@@ -12,13 +12,12 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from moldau.errors import MoldauError
-from moldau.warehouse.delta_log import LogDamageError, log_files, read_log_tail
+from moldau.warehouse.delta_log import LogDamageError, read_log_tail
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -101,31 +100,6 @@ def looking_at(folder: Path) -> Iterator[None]:
 def is_panic(error: BaseException) -> bool:
     """A library in Rust has met what it holds for impossible: no Exception, but no exit either."""
     return type(error).__name__ == "PanicException"
-
-
-def intact_version(folder: Path) -> int | None:
-    """The latest version of a table whose log and files are whole; None = it is not."""
-    if find_log_damage(folder):
-        return None
-    with looking_at(folder):
-        version, files = _version_and_files(folder, log_files(folder))
-        return None if wrong_file(files) else version
-
-
-def intact_table(folder: Path) -> DeltaTable | None:
-    """A table whose log and files are whole, at its latest version; None = it is not."""
-    if find_log_damage(folder):
-        return None
-    with looking_at(folder):
-        table = open_table(folder)
-        return None if wrong_file(sizes_told(table)) else table
-
-
-@lru_cache(64)
-def _version_and_files(folder: Path, log: tuple[object, ...]) -> tuple[int, dict[str, int | None]]:
-    """Of a table as long as its log is this one."""
-    table = open_table(folder)
-    return table.version(), sizes_told(table)
 
 
 def open_table(folder: Path) -> DeltaTable:

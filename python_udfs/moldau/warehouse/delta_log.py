@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from base64 import b85decode
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,7 +22,10 @@ from moldau.warehouse.durable import fsync
 
 _COMMIT = re.compile(r"(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.")
-_LAST = 256  # files; a checkpoint follows 50 commits, 100 where nobody says otherwise
+_YOUNG_NS = 50_000_000  # what changes a folder twice so soon may leave it one and the same time
+_MANY = 256  # listings
+_listed: OrderedDict[Path, tuple[tuple[int, int], tuple[str, ...]]] = OrderedDict()
+_MAGIC = b"PAR1"
 _Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 
@@ -28,23 +34,40 @@ class LogDamageError(Exception):
     """What is wrong with the log, with the file's name."""
 
 
+def log_names(folder: Path) -> tuple[str, ...]:
+    """Names of the files in the table's log, sorted: commits are in the order of their versions.
+
+    A log that grows for a week is long: it is listed again when a file has come or gone, as the
+    time of the folder tells. OSError if it cannot be listed.
+    """
+    log = folder / "_delta_log"
+    found = os.stat(log)
+    stamp = (found.st_ino, found.st_mtime_ns)
+    kept = _listed.pop(folder, None)
+    if kept is None or kept[0] != stamp:
+        kept = (stamp, tuple(sorted(os.listdir(log))))
+        if time.time_ns() - found.st_mtime_ns < _YOUNG_NS:
+            return kept[1]
+    _listed[folder] = kept
+    if len(_listed) > _MANY:
+        _listed.popitem(last=False)
+    return kept[1]
+
+
 def read_log_tail(folder: Path) -> set[str]:
     """Check every commit since the last checkpoint of the table in `folder`; gives the files of
     deletion vectors that they name.
 
     LogDamageError if there is no log, a commit is missing, empty or not JSON, or the last
-    checkpoint is empty.
+    checkpoint is empty or torn.
     """
     log = folder / "_delta_log"
     if not log.is_dir():
         raise LogDamageError("the folder has no _delta_log")
-    names = os.listdir(log)
+    names = log_names(folder)
     checkpoint = _last_checkpoint(log, names)
-    # names have all their digits, so they are in the order of the versions
-    first = "" if checkpoint is None else f"{checkpoint + 1:020d}"
-    commits = {
-        int(m[1]): log / name for name in names if name >= first and (m := _COMMIT.fullmatch(name))
-    }
+    first = 0 if checkpoint is None else bisect_left(names, f"{checkpoint + 1:020d}")
+    commits = {int(m[1]): log / name for name in names[first:] if (m := _COMMIT.fullmatch(name))}
     last = max(commits, default=-1 if checkpoint is None else checkpoint)
     if last < 0:
         raise LogDamageError("_delta_log holds no commit")
@@ -70,34 +93,25 @@ def last_commit(folder: Path) -> tuple[int, int]:
     The time tells a table from another one that was made in its place.
     """
     log = folder / "_delta_log"
-    last = _newest(os.listdir(log), _COMMIT)
+    last = _newest(log_names(folder), _COMMIT)
     return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if last >= 0 else (last, 0)
 
 
 def newest_version(folder: Path) -> int:
     """By the names in the table's log; -1 = it has none."""
     try:
-        names = os.listdir(folder / "_delta_log")
+        names = log_names(folder)
     except (FileNotFoundError, NotADirectoryError):
         return -1
     return max(_newest(names, _COMMIT), _newest(names, _CHECKPOINT))
 
 
-def _newest(names: Iterable[str], pattern: re.Pattern[str]) -> int:
+def _newest(names: Sequence[str], pattern: re.Pattern[str]) -> int:
     """The greatest version; -1 = there is none. Most logs end with one that fits."""
-    for name in sorted(names, reverse=True):
+    for name in reversed(names):
         if found := pattern.match(name):
             return int(found[1])
     return -1
-
-
-def log_files(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """Name, inode, size and time of the last files in the table's log: another table has others.
-
-    They reach beyond the last checkpoint, before which nothing is read."""
-    log = folder / "_delta_log"
-    stats = [(name, (log / name).stat()) for name in sorted(os.listdir(log))[-_LAST:]]
-    return tuple((name, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in stats)
 
 
 def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> None:
@@ -119,20 +133,30 @@ def write_commit(folder: Path, version: int, actions: list[dict[str, Any]]) -> N
     fsync(commit.parent)
 
 
-def _last_checkpoint(log: Path, names: Iterable[str]) -> int | None:
+def _last_checkpoint(log: Path, names: Sequence[str]) -> int | None:
     """Version of the last complete checkpoint."""
     parts: dict[int, int] = {}
-    for name in sorted((name for name in names if ".checkpoint" in name), reverse=True):
+    for name in reversed(names):
         match = _CHECKPOINT.match(name)
         if not match or not name.endswith((".parquet", ".json")):
             continue
         version = int(match[1])
-        if (log / name).stat().st_size == 0:
-            raise LogDamageError(f"_delta_log/{name} is empty")
+        if wrong := _wrong_end(log / name):
+            raise LogDamageError(f"_delta_log/{name} {wrong}")
         parts[version] = parts.get(version, 0) + 1
         if match[3] is None or parts[version] == int(match[3]):
             return version
     return None
+
+
+def _wrong_end(checkpoint: Path) -> str | None:
+    """None = nothing: it ends as its format does."""
+    with checkpoint.open("rb") as file:
+        if not (size := file.seek(0, os.SEEK_END)):
+            return "is empty"
+        file.seek(max(size - len(_MAGIC), 0))
+        is_whole = checkpoint.suffix != ".parquet" or file.read() == _MAGIC
+    return None if is_whole else "is torn"
 
 
 def _actions(path: Path, name: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.warehouse.append import append, with_rows
-from moldau.warehouse.damage import open_table
+from moldau.warehouse.kept import keep_table, take_table
 from moldau.warehouse.opened import hides_rows
 from moldau.warehouse.paths import NEW
 from moldau.warehouse.rewrite import ACTION, rewrite
@@ -43,11 +43,12 @@ def merge(
     batches = with_rows(rows)
     if batches is None:
         return None
-    opened = open_table(warehouse.joinpath(*table.split(".")))
+    opened = take_table(warehouse.joinpath(*table.split(".")))
     if opened.version() != version:
         raise ChangedMeanwhileError
     if not opened.file_uris():
         # the same, faster, and never all rows in memory
+        keep_table(opened)
         return append(warehouse, table, batches)
     fields = pa.schema(opened.schema().to_arrow())
     # of a row that is deleted only the key is known; Delta refuses others that lack a value
@@ -66,7 +67,7 @@ def merge(
             rewrite(opened, key, suited, warehouse / NEW)
     except CommitFailedError:
         raise ChangedMeanwhileError from None
-    return opened
+    return keep_table(opened)
 
 
 def _merge_by_delta(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:

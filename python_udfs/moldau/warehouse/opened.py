@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.warehouse.damage import DamagedError, find_log_damage, looking_at, open_table, path_of
+from moldau.warehouse.damage import DamagedError, find_log_damage, looking_at, path_of
+from moldau.warehouse.kept import kept_table
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -17,7 +18,7 @@ def open_latest(warehouse: Path, name: str) -> DeltaTable:
     wrong = find_log_damage(folder)
     if wrong is None:
         try:
-            return open_table(folder)
+            return kept_table(folder)
         except DamagedError as error:
             wrong = str(error)
     raise DamagedError(f"{name} in {folder} cannot be read: {wrong} (see `moldau doctor`)")

@@ -26,6 +26,7 @@ from moldau.warehouse.files import (
     write_file,
     write_files,
 )
+from moldau.warehouse.kept import keep_table, take_table
 from moldau.warehouse.opened import hides_rows, may_hide_rows
 from moldau.warehouse.paths import REFUSED
 
@@ -134,11 +135,12 @@ def keep_up(
             continue
         # whoever needs the table, or the disk, tells
         with contextlib.suppress(DamagedError, UnreadableError, DeltaError, OSError):
-            opened = open_table(warehouse.joinpath(*name.split(".")))
+            opened = take_table(warehouse.joinpath(*name.split(".")))
             if _only_grows(name):
                 join_small_files(opened)
             if has_passed(name, SELDOM):
                 delete_unneeded(opened, retention(name))
+            keep_table(opened)
     if has_passed(_RUNS, SELDOM):
         forget_refusals(warehouse, retention)
 

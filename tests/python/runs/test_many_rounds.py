@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import deltalake
@@ -71,16 +70,13 @@ def counting(patch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_round_costs_what_the_first_ones_did(costs: list[dict[str, int]]) -> None:
-    """But for what upkeep opens itself: each table once in sixteen of its commits."""
     first, last = (
         {name: sorted(cost[name] for cost in some)[len(some) // 2] for name in costs[0]}
         for some in (costs[5:15], costs[-10:])
     )
     assert last == first
     assert first["commits"] <= 12
-    assert first["opened"] <= 35
-    most = max(cost["opened"] for cost in costs)
-    assert most <= first["opened"] + 4 * len(tables())
+    assert not any(cost["opened"] for cost in costs[1:]), "tables stay open"
 
 
 def test_each_table_has_few_files(costs: list[dict[str, int]], session: Session) -> None:
@@ -90,7 +86,7 @@ def test_each_table_has_few_files(costs: list[dict[str, int]], session: Session)
 
 
 def test_an_idle_tick_costs_what_the_first_did(session: Session) -> None:
-    """It opens state.runs alone, once; upkeep that table once more in sixteen ticks."""
+    """It opens nothing: state.runs alone is written, and stays open."""
     settings = load_settings(None, session.warehouse)
     decide(fresh(session), "cycle", [], AT_MS, is_dry_run=False)
     decide(fresh(session), "cycle", [], AT_MS, is_dry_run=False)
@@ -99,10 +95,8 @@ def test_an_idle_tick_costs_what_the_first_did(session: Session) -> None:
         with pytest.MonkeyPatch.context() as patch:
             opened = counting(patch)
             assert idle_run(settings, "cycle", [], AT_MS + 1, is_dry_run=False)
-            assert {Path(uri).name for uri in opened} == {"runs"}
-            found.append(len(opened))
-    assert sorted(found)[-4] == 1
-    assert max(found) <= 4
+            found += opened
+    assert not found
 
 
 def numbers(session: Session) -> list[int]:
