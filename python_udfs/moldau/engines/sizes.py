@@ -14,7 +14,7 @@ from moldau.project import ROOT
 from moldau.warehouse.contracts import Loader
 from moldau.warehouse.damage import looking_at
 from moldau.warehouse.delta_log import last_commit
-from moldau.warehouse.kept import kept_table
+from moldau.warehouse.kept import is_kept, kept_table
 
 _GROWTH = 16  # a sweep in full took 956 MiB for 30 on disk, and 2,073 for 121: 12 for each more
 _SHARE = 0.5  # of memory
@@ -45,26 +45,34 @@ def bytes_read(warehouse: Path) -> int:
     """Bytes of what runs read: all state, and the decoded records that are folded again where they
     came out of order or a setting is another.
 
-    Of all files that are there if that is little, else of the latest versions, as Delta's logs
-    tell: to open a table takes milliseconds. A table is looked at once after each of its commits.
+    Of a table that the process has open as its log tells, of others of all files that are there,
+    until that is much: to open a table takes milliseconds.
     """
     tables = [log.parent for log in (warehouse / "state").glob("*/_delta_log")]
     decoded = (topic.table for topic in topics().values() if topic.is_read_again)
     tables += [warehouse.joinpath(*table.split(".")) for table in decoded]
-    commits = {folder: _last_commit(folder) for folder in tables if folder.is_dir()}
-    few = small_bytes()
-    on_disk = sum(_bytes_on_disk(*one, few) for one in commits.items())
-    return on_disk if on_disk < few else sum(_bytes(*one) for one in commits.items())
+    enough = small_bytes()
+    found = {
+        folder: _bytes(folder) if is_kept(folder) else _bytes_on_disk(folder, enough)
+        for folder in tables
+        if folder.is_dir()
+    }
+    for folder in sorted(found, key=found.__getitem__, reverse=True):
+        if sum(found.values()) < enough or not found[folder]:
+            break
+        found[folder] = _bytes(folder)
+    return sum(found.values())
 
 
-def _last_commit(folder: Path) -> tuple[int, int]:
+def _bytes_on_disk(folder: Path, enough: int) -> int:
+    """So many, or more than enough: each is looked at once after each of its commits."""
     with looking_at(folder):
-        return last_commit(folder)
+        return _bytes_found(folder, last_commit(folder), enough)
 
 
 @lru_cache(128)
-def _bytes_on_disk(folder: Path, _commit: tuple[int, int], enough: int) -> int:
-    """So many, or more than enough. Another writer may remove files meanwhile."""
+def _bytes_found(folder: Path, _commit: tuple[int, int], enough: int) -> int:
+    """Another writer may remove files meanwhile."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
@@ -82,8 +90,8 @@ def _bytes_on_disk(folder: Path, _commit: tuple[int, int], enough: int) -> int:
     return found
 
 
-@lru_cache(128)
-def _bytes(folder: Path, _commit: tuple[int, int]) -> int:
+def _bytes(folder: Path) -> int:
+    """Of the latest version."""
     with looking_at(folder):
         sizes: list[int] = kept_table(folder).get_add_actions().column("size_bytes").to_pylist()
     return sum(sizes)

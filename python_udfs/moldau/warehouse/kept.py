@@ -54,6 +54,10 @@ def keep_table(table: DeltaTable) -> DeltaTable:
     return table
 
 
+def is_kept(folder: Path) -> bool:
+    return Path(os.path.abspath(folder)) in _kept
+
+
 def intact_table(folder: Path) -> DeltaTable | None:
     """A kept table whose log and files are whole; None = they are not."""
     if find_log_damage(folder):

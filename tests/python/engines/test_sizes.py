@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 from moldau.engines import sizes
 from moldau.engines.sizes import bytes_read
@@ -25,6 +26,11 @@ def row(schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(values, schema=schema)
 
 
+def write_row(folder: Path) -> None:
+    """As another process does."""
+    write_deltalake(folder, [row(pa.schema(open_table(folder).schema()))], mode="append")
+
+
 def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None:
     create(tmp_path)
     counted = {
@@ -39,34 +45,33 @@ def test_history_that_nothing_folds_again_is_not_counted(tmp_path: Path) -> None
         assert (bytes_read(tmp_path) > before) is is_counted, table
 
 
-def test_a_table_is_looked_at_once_after_each_of_its_commits(
+def test_a_table_is_opened_once_where_files_of_earlier_versions_are_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(tmp_path)
-    schema = pa.schema(open_table(tmp_path / "state" / "source_topics").schema())
+    write_row(tmp_path / "state" / "source_topics")
     opened: list[str] = []
+    plain = DeltaTable.__init__
 
-    def opening(folder: Path) -> Any:
-        opened.append(folder.name)
-        return open_table(folder)
+    def opening(table: DeltaTable, uri: Any, *words: Any, **more: Any) -> None:
+        opened.append(Path(uri).name)
+        plain(table, uri, *words, **more)
 
     monkeypatch.setattr(sizes, "small_bytes", lambda: 1)
-    monkeypatch.setattr(sizes, "open_table", opening)
-    append(tmp_path, "state.source_topics", [row(schema)])
-    bytes_read(tmp_path)
-    opened.clear()
-    bytes_read(tmp_path)
-    assert opened == []
-    append(tmp_path, "state.source_topics", [row(schema)])
-    bytes_read(tmp_path)
+    monkeypatch.setattr(DeltaTable, "__init__", opening)
+    before = bytes_read(tmp_path)
     assert opened == ["source_topics"]
+    write_row(tmp_path / "state" / "source_topics")
+    opened.clear()
+    assert bytes_read(tmp_path) > before
+    assert opened == []
 
 
 def test_a_file_that_another_writer_removed_meanwhile_counts_nothing(tmp_path: Path) -> None:
     create(tmp_path)
     before = bytes_read(tmp_path)
     (tmp_path / "state" / "groups" / "gone.parquet").symlink_to(tmp_path / "gone")
-    sizes._bytes_on_disk.cache_clear()
+    sizes._bytes_found.cache_clear()
     assert bytes_read(tmp_path) == before
 
 
@@ -75,7 +80,7 @@ def test_files_of_earlier_versions_count_only_while_all_are_little(
 ) -> None:
     create(tmp_path)
     folder = tmp_path / "state" / "source_topics"
-    append(tmp_path, "state.source_topics", [row(pa.schema(open_table(folder).schema()))])
+    write_row(folder)
     written = bytes_read(tmp_path)
     open_table(folder).delete()
     assert bytes_read(tmp_path) == written > 0
