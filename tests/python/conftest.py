@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from shell_support import Shell, end_spark
+from samples_support import fill
 from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -103,6 +104,14 @@ def shell() -> Iterator[Shell]:
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse filled from the samples of every domain, which tests only read."""
+    warehouse = tmp_path_factory.mktemp("sampled") / "warehouse"
+    fill(warehouse)
+    return warehouse
+
+
 def group_of(module: pytest.Item | pytest.Collector) -> str:
     """Of a file that uses `session`."""
     return SPARK if module.get_closest_marker("spark") else module.path.parent.name
@@ -122,6 +131,8 @@ def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
             found[file] = group_of(item)
+        elif "sampled" in getattr(item, "fixturenames", ()):
+            found[file] = "sampled"  # filled once
         found.setdefault(file, file)
     return found
 

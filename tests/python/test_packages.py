@@ -28,6 +28,7 @@ ORDER = [
     "settings",
     "replays",
     "reading",
+    "metrics",
     "sessions",
     "loading",
     "runs",

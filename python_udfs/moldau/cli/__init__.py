@@ -47,6 +47,7 @@ _FOR_ALL = {
     "show": "Print a table or mart.",
     "sql": "Print the answer to a query.",
     "export": "Write a table to a file.",
+    "metrics": "Print what Prometheus reads: lag, expiry, what is held, and more.",
     "publish": "Write marts as Delta tables, for those who read files.",
     "maintain": "Join small files, and delete those that nobody needs any more.",
     "status": "Show what the warehouse holds and what happened last.",

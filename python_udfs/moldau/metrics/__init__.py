@@ -1,0 +1,1 @@
+"""What a warehouse tells Prometheus: names and labels, read from the marts."""
