@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from shell_support import Shell, end_spark
 from samples_support import fill
+from shell_support import Shell, end_spark
 from spark_support import DISTRIBUTION
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 import moldau
-from moldau.metrics.families import READINGS, Family, Reading
+from moldau.metrics.families import READINGS, Reading
 from moldau.metrics.jmx import jmx_name
 from moldau.reading.tables.names_of import require_warehouse
 from moldau.reading.tables.query import Tables
@@ -33,7 +32,8 @@ def exposition(
     """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Warehouse(warehouse, at_ms, series))
-    return generate_latest(registry), CONTENT_TYPE
+    text: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    return text, CONTENT_TYPE
 
 
 class _Warehouse(Collector):

@@ -250,7 +250,7 @@ MIRRORS = (
         (
             Family(
                 "moldau_mirror_group_is_ready",
-                "1: every partition of the group is translated, and it is not active in the target.",
+                "1: all partitions of the group are translated, it has no members in the target.",
                 "is_ready::int",
             ),
             Family(
