@@ -34,8 +34,8 @@ test: setup lint ## lint, then all tests
 	$(BIN)/python -m pytest
 
 lint: setup ## ruff, mypy and sqlfluff
-	$(BIN)/ruff check python_udfs tests benchmarks
-	$(BIN)/ruff format --check python_udfs tests benchmarks
+	$(BIN)/ruff check python_udfs tests benchmarks notebooks
+	$(BIN)/ruff format --check python_udfs tests benchmarks notebooks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tests/lint_sql.py lint --disable-progress-bar --processes 2 models tests/singular

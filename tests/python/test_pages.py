@@ -10,10 +10,10 @@ import pytest
 from moldau.project import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-FOLDERS = [ROOT / "docs" / "monitoring" / "README.md"]
+FOLDERS = [ROOT / "docs" / "monitoring" / "README.md", ROOT / "notebooks" / "README.md"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *FOLDERS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *FOLDERS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
     files = [link for link in links if not link.startswith("http")]

@@ -142,6 +142,28 @@ def test_a_query_of_ones_own_is_not_sent_unseen(made: Made) -> None:
     assert "does not show the plan" in made.said["sql"].said
 
 
+NOTEBOOK = """
+import sys
+import moldau
+from pyspark.sql import SparkSession
+
+given = SparkSession.builder.remote(sys.argv[2]).getOrCreate()
+spark = moldau.connect(sys.argv[1], spark=given)
+print("runs:", spark.table("marts.last_run").count(), spark.sql("from state.runs").count() > 0)
+del spark
+marts = {row.viewName for row in given.sql("show views in marts").collect()}
+print("made:", "last_run" in marts, "tier_lag" in marts)
+"""
+
+
+def test_a_notebook_gives_its_session_and_gets_what_it_names(made: Made, server: str) -> None:
+    """The session goes on when what `connect` gave is forgotten."""
+    told = run(ROOT, made.on_server, NOTEBOOK, str(made.on_server), server)
+    assert told.code == 0, told.said[-2000:]
+    assert "runs: 3 True" in told.said
+    assert "made: True False" in told.said
+
+
 @pytest.mark.parametrize(
     ("remote", "told"),
     [

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 from spark_support import spark_of
 from test_duckdb_sql import EDGES
 
+import moldau
 from moldau.errors import MoldauError
+from moldau.project import ROOT
 from moldau.reading.tables.in_spark import ask_spark
 from moldau.sessions.session import Session
+from moldau.warehouse.create import create
 
 pytestmark = pytest.mark.spark
 
@@ -144,3 +149,34 @@ def test_a_query_has_the_settings_that_a_session_begins_with(asked: Session) -> 
     finally:
         spark_of(asked).conf.unset("spark.sql.caseSensitive")
     assert ask(asked, "select 1 / 0") == [(None,)], "as the models have it"
+
+
+def test_a_notebooks_session_makes_what_is_named(session: Session, tmp_path: Path) -> None:
+    spark = spark_of(session)
+    lazy = moldau.connect(session.warehouse, spark=spark)
+    assert isinstance(lazy, SparkSession)
+    assert type(spark) is SparkSession
+    before = marts_in(spark)
+    assert lazy.table("marts.last_run").count() == lazy.read.table("MARTS.last_run").count()
+    assert marts_in(spark) == before | {"last_run"}
+    lazy.sql("select 'marts', last_run.kind from marts.last_run join state.runs using (run_id)")
+    assert marts_in(spark) == before | {"last_run"}
+    create(tmp_path)
+    with pytest.raises(MoldauError, match="this Spark session has another warehouse open"):
+        moldau.connect(tmp_path, spark=spark)
+
+
+def test_the_notebook_of_groups_goes_on_in_spark(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Databricks: a session is there. What the warehouse holds, or not, is no matter."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MOLDAU_WAREHOUSE", str(session.warehouse))
+    notebook = ROOT / "notebooks" / "groups.py"
+    left = runpy.run_path(str(notebook), init_globals={"spark": spark_of(session)})
+    assert left["spark"] is not spark_of(session)
+    assert "expiry_calendar" in marts_in(spark_of(session))
+
+
+def marts_in(spark: SparkSession) -> set[str]:
+    return {row.viewName for row in spark.sql("show views in marts").collect()}

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from moldau.engines.spark.answers import in_words
 from moldau.engines.spark.catalog import register
 from moldau.engines.spark.profile import FOLDER, spark_settings
+from moldau.engines.spark.quoting import quote_as_here
 from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def connect(remote: str, warehouse: Path, told: Mapping[str, str] | None = None)
             spark = builder.getOrCreate()
             if spark.conf.get(FOLDER, None) != str(warehouse):  # it is new
                 _suit(spark, remote, told)
-                _require_alone(spark, warehouse, remote)
+                _require_alone(spark, warehouse, f"Spark at {_shown(remote)}")
                 atexit.register(_end, spark)
     except MoldauError:
         if spark:  # a server that was started anew does not know it: the next try gets another
@@ -77,15 +79,22 @@ def _suit(spark: SparkSession, remote: str, told: Mapping[str, str] | None) -> N
             spark.conf.set(key, value)
 
 
-def _require_alone(spark: SparkSession, warehouse: Path, remote: str) -> None:
-    """MoldauError when the server's catalog has the tables of another warehouse: all clients of a
-    server share it."""
+def take_over(spark: SparkSession, warehouse: Path) -> None:
+    """Suit a session that somebody else has started, as far as quoting rests on it.
+
+    MoldauError when its catalog has another warehouse open, or it cannot read Delta tables."""
+    with in_words():
+        quote_as_here(spark)
+        _require_alone(spark, warehouse, "this Spark session")
+
+
+def _require_alone(spark: SparkSession, warehouse: Path, who: str) -> None:
+    """MoldauError when the catalog has the tables of another warehouse: all clients of a server
+    share it."""
     register(spark, warehouse, ["state.runs"])
     found = spark.sql("describe detail `state`.`runs`").collect()[0].location
     if Path(unquote(urlsplit(found).path)) != warehouse / "state" / "runs":
-        raise MoldauError(
-            f"Spark at {_shown(remote)} has another warehouse open, of {found}: a server has one"
-        )
+        raise MoldauError(f"{who} has another warehouse open, of {found}: a catalog has one")
 
 
 def require_listening(remote: str) -> str:

@@ -31,3 +31,10 @@ def check_quoting(spark: SparkSession) -> None:
                 f"{key} is {found} in this Spark session; allowed is {needed[key]}, or what moldau "
                 "quotes for SQL would mean something else"
             )
+
+
+def quote_as_here(spark: SparkSession) -> None:
+    """Give a session that somebody else has started the values of the profile."""
+    needed = spark_settings()
+    for key in QUOTING:
+        spark.conf.set(key, needed[key])

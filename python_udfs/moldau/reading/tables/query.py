@@ -45,6 +45,12 @@ def query(warehouse: Path, sql: str, at_ms: int | None = None) -> Rows:
     return run(_connect_for(warehouse, sql, at_ms=at_ms), sql)
 
 
+def arrow_answer(warehouse: Path, sql: str, at_ms: int | None = None) -> pa.Table:
+    """Likewise as one table of Arrow."""
+    require_query(sql)
+    return arrow_table(_connect_for(warehouse, sql, at_ms=at_ms), sql)
+
+
 def table_rows(
     warehouse: Path,
     name: str,
