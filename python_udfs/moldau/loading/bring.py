@@ -61,7 +61,7 @@ def bring(warehouse: Path, staged: Staged) -> Loaded:
     differ = refused.count - unread
     there = staged.rows - rows_new - differ
     unknown = sorted({topic for topic, *_ in staged.ranges if families.family_of(topic) is None})
-    notes = list(remarks.of_statuses(tally))
+    notes = [*staged.notes, *remarks.of_statuses(tally)]
     notes += remarks.of_topics(unknown, "their records are kept as bytes, and nothing reads them")
     if staged.kind == RECORDS.kind:
         notes += remarks.of_other_bytes(differ, there, staged.cluster_id)

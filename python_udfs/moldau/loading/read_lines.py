@@ -1,4 +1,4 @@
-"""Files as rows: JSON Lines, gzip and Parquet, a chunk at a time.
+"""Files as rows: JSON Lines, JSON and Parquet, a chunk at a time.
 
 A chunk of JSON Lines is read by Arrow as a whole. Only when that fails, or when the chunk has
 something Arrow cannot tell apart (a field that is missing or null, say), is it read line by line,
@@ -8,12 +8,11 @@ line: the file is refused as a whole.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -30,39 +29,133 @@ from moldau.loading.encodings import (
     wide_encoding,
     wide_line,
 )
-from moldau.loading.parquet import parquet_chunks
+from moldau.loading.formats import ENDINGS, PARQUET, STDIN, ending, is_delta
+from moldau.loading.inputs import Place
+from moldau.loading.json_arrays import Broken, elements
+from moldau.loading.parquet import delta_chunks, parquet_chunks
 from moldau.loading.shape import Shape
+from moldau.loading.unpacking import opened
 from moldau.sessions.brought import Refusal
 from moldau.settings.limits import Limits
 
 CHUNK_BYTES = 32 * 1024 * 1024
-FORMATS = ".jsonl, .jsonl.gz or .parquet"
+FORMATS = ", ".join(ENDINGS)
 
 
-def read_chunks(file: Path, shape: Shape, limits: Limits | None = None) -> Iterator[Chunk]:
+def read_chunks(
+    file: Path,
+    shape: Shape,
+    limits: Limits | None = None,
+    note: Callable[[str], None] = lambda _: None,
+    place: Place | None = None,
+) -> Iterator[Chunk]:
     """Rows of `file` as tables of `shape.schema` plus `line` (int64, from 1).
 
-    `limits`: None = the defaults. Raises MoldauError when the file is missing, of another format,
-    grows out of all proportion, or cannot be read at all.
+    `limits`: None = the defaults. `note` is told what a person should know, `place` whose records
+    they are where the file does not say. Raises MoldauError when the file is missing, of another
+    format, grows out of all proportion, or cannot be read at all.
     """
     limits = limits or Limits()
-    name = file.name.lower()
-    if not file.is_file():
+    kind, packing = ending(file)
+    if file != STDIN and not (file.is_file() or is_delta(file)):
         raise MoldauError(f"{file} is not a file")
     try:
-        if name.endswith(".jsonl"):
-            with file.open("rb") as plain:
-                yield from _json_chunks(plain, str(file), shape, limits)
-        elif name.endswith(".jsonl.gz"):
-            with file.open("rb") as packed, gzip.open(packed) as unpacked:
-                rows = cast(BinaryIO, unpacked)
-                yield from _json_chunks(rows, str(file), shape, limits, packed)
-        elif name.endswith(".parquet"):
+        if is_delta(file):
+            yield from delta_chunks(file, shape)
+        elif kind == PARQUET and not packing:
             yield from parquet_chunks(file, shape, limits)
+        elif file == STDIN or kind not in ("", PARQUET):
+            with opened(file) as (stream, packed):
+                yield from _text_chunks(stream, file, shape, limits, packed, note, place)
         else:
             raise MoldauError(f"{file} is not a file that can be loaded: {FORMATS}")
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise MoldauError(f"{file} cannot be read: {_first_line(error)}") from error
+
+
+def _text_chunks(
+    stream: BinaryIO,
+    file: Path,
+    shape: Shape,
+    limits: Limits,
+    packed: BinaryIO | None,
+    note: Callable[[str], None],
+    place: Place | None,
+) -> Iterator[Chunk]:
+    """Of JSON Lines, one array, or the output of Kafka's own tools: the beginning tells which."""
+    begun = Begun(stream)
+    name = "standard input" if file == STDIN else str(file)
+    if begun.beginning.removeprefix(MARK).lstrip()[:1] == b"[":
+        yield from _array_chunks(cast(BinaryIO, begun), name, shape, limits, packed)
+    else:
+        yield from _json_chunks(cast(BinaryIO, begun), name, shape, limits, packed)
+
+
+def _array_chunks(
+    stream: BinaryIO, file: str, shape: Shape, limits: Limits, packed: BinaryIO | None
+) -> Iterator[Chunk]:
+    """A row is an element of the array, counted from 1."""
+    guarded = cast(BinaryIO, _Guarded(stream, file, limits, packed))
+
+    def check(row: Any, _number: int) -> dict[str, Any]:
+        if not isinstance(row, dict):
+            raise ValueError("the element is not a JSON object")
+        return shape.check(row)
+
+    broken: list[Refusal] = []
+
+    def rows() -> Iterator[tuple[int, Any]]:
+        try:
+            yield from elements(guarded, limits.line_bytes)
+        except Broken as error:
+            told = f"{error}; nothing from here on is read"
+            broken.append(Refusal(file, error.number, told))
+
+    yield from check_rows(rows(), file, shape, check)
+    if broken:
+        yield shape.schema.empty_table(), broken
+
+
+class _Guarded:
+    """Refuses a file out of which far too much comes."""
+
+    def __init__(
+        self, stream: BinaryIO, file: str, limits: Limits, packed: BinaryIO | None
+    ) -> None:
+        self._stream, self._file, self._limits, self._packed = stream, file, limits, packed
+        self._bytes = 0
+
+    def read(self, size: int) -> bytes:
+        block = self._stream.read(size)
+        self._bytes += len(block)
+        if self._packed:
+            self._limits.refuse_bomb(self._file, self._bytes, self._packed.tell())
+        return block
+
+
+class Begun:
+    """A stream of which the `beginning` is known."""
+
+    def __init__(self, stream: BinaryIO, size: int = 4096) -> None:
+        self._stream = stream
+        self.beginning = self._rest = stream.read(size)
+
+    def read(self, size: int) -> bytes:
+        if not self._rest:
+            return self._stream.read(size)
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found + self._stream.read(size - len(found)) if size > len(found) else found
+
+    def readline(self, size: int) -> bytes:
+        if not self._rest:
+            return self._stream.readline(size)
+        end = self._rest.find(b"\n", 0, size) + 1
+        if end or len(self._rest) >= size:
+            end = end or size
+            found, self._rest = self._rest[:end], self._rest[end:]
+            return found
+        found, self._rest = self._rest, b""
+        return found + self._stream.readline(size - len(found))
 
 
 def _json_chunks(

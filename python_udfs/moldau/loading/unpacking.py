@@ -1,0 +1,74 @@
+"""Open a file that may be packed, or standard input, as a stream of its bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from moldau.loading.formats import STDIN, ending
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@contextlib.contextmanager
+def opened(file: Path) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
+    """The bytes of a file, and the file that they come out of if it is packed.
+
+    Standard input is looked at to know; a file has an ending that tells.
+    """
+    if file == STDIN:
+        stream = cast(BinaryIO, io.BufferedReader(_Counted(sys.stdin.buffer), 1 << 16))
+        begin = cast(io.BufferedReader, stream).peek(4)[:4]
+        packing = ".gz" if begin.startswith(_GZIP) else ".zst" if begin == _ZSTD else ""
+        yield from _unpacked(stream, packing)
+        return
+    with file.open("rb") as plain:
+        yield from _unpacked(plain, ending(file)[1])
+
+
+def _unpacked(stream: BinaryIO, packing: str) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
+    if packing == ".gz":
+        with gzip.open(stream) as unpacked:
+            yield cast(BinaryIO, unpacked), stream
+    elif packing == ".zst":
+        with pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd") as unpacked:
+            yield cast(BinaryIO, io.BufferedReader(_Raw(unpacked), 1 << 20)), stream
+    else:
+        yield stream, None
+
+
+class _Raw(io.RawIOBase):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._stream.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+
+class _Counted(_Raw):
+    """Tells how far it was read, as a pipe does not."""
+
+    _at = 0
+
+    def readinto(self, buffer: Any) -> int:
+        read = super().readinto(buffer)
+        self._at += read
+        return read
+
+    def seekable(self) -> bool:
+        return False
+
+    def tell(self) -> int:
+        return self._at
