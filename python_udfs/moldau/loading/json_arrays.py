@@ -1,4 +1,4 @@
-"""The elements of one JSON array, however large it is, one by one."""
+"""Elements of one JSON array, or values one behind the other, however many there are."""
 
 from __future__ import annotations
 
@@ -35,6 +35,15 @@ def elements(stream: BinaryIO, most_bytes: int) -> Iterator[tuple[int, Any]]:
             break
     if text.next():
         raise Broken(number, "something follows behind the array")
+
+
+def values(stream: BinaryIO, most_bytes: int) -> Iterator[tuple[int, Any]]:
+    """Values that stand one behind the other, with or without white space between; likewise."""
+    text = _Text(stream)
+    number = 0
+    while text.next():
+        number += 1
+        yield number, text.value(number, most_bytes)
 
 
 class _Text:

@@ -113,7 +113,7 @@ class _Layout:
             column = batch.column(batch.schema.names.index(name))
             if isinstance(column, pa.ChunkedArray):
                 column = column.combine_chunks()
-            if field.name != name:
+            if field.name == "timestamp_type":
                 column = types_of(column)
             try:
                 found[field.name] = suited(column, field)

@@ -29,12 +29,15 @@ from moldau.loading.encodings import (
     wide_encoding,
     wide_line,
 )
+from moldau.loading.foreign import refuse_foreign
 from moldau.loading.formats import ENDINGS, PARQUET, STDIN, ending, is_delta
 from moldau.loading.inputs import Place
 from moldau.loading.json_arrays import Broken, elements
 from moldau.loading.parquet import delta_chunks, parquet_chunks
 from moldau.loading.shape import Shape
-from moldau.loading.unpacking import opened
+from moldau.loading.shapes import RECORDS
+from moldau.loading.tool_output import form_of, tool_chunks
+from moldau.loading.unpacking import opened, read_twice
 from moldau.sessions.brought import Refusal
 from moldau.settings.limits import Limits
 
@@ -83,12 +86,20 @@ def _text_chunks(
     place: Place | None,
 ) -> Iterator[Chunk]:
     """Of JSON Lines, one array, or the output of Kafka's own tools: the beginning tells which."""
-    begun = Begun(stream)
+    begun = cast(BinaryIO, Begun(stream))
+    beginning = cast(Begun, begun).beginning.removeprefix(MARK)
     name = "standard input" if file == STDIN else str(file)
-    if begun.beginning.removeprefix(MARK).lstrip()[:1] == b"[":
-        yield from _array_chunks(cast(BinaryIO, begun), name, shape, limits, packed)
+    if shape is RECORDS:
+        refuse_foreign(beginning, name)
+        if form := form_of(beginning):
+            guarded = cast(BinaryIO, _Guarded(begun, name, limits, packed))
+            with read_twice(guarded) as again:
+                yield from tool_chunks(form, again, name, limits, note, place or Place())
+            return
+    if beginning.lstrip()[:1] == b"[":
+        yield from _array_chunks(begun, name, shape, limits, packed)
     else:
-        yield from _json_chunks(cast(BinaryIO, begun), name, shape, limits, packed)
+        yield from _json_chunks(begun, name, shape, limits, packed)
 
 
 def _array_chunks(
@@ -113,7 +124,7 @@ def _array_chunks(
 
     yield from check_rows(rows(), file, shape, check)
     if broken:
-        yield shape.schema.empty_table(), broken
+        yield with_lines(shape.schema.empty_table(), 1), broken
 
 
 class _Guarded:
@@ -207,7 +218,7 @@ def _parts(chunk: bytes, most: int) -> Iterator[tuple[bytes, bool]]:
 def _begun(block: bytes, file: str) -> bytes:
     """The first block without the mark of UTF-8."""
     if encoding := wide_encoding(block):
-        raise _other_encoding(file, f"is {encoding}")
+        raise _other_encoding(file, f"is {encoding}", encoding)
     return block.removeprefix(MARK)
 
 
@@ -302,8 +313,10 @@ def _read_otherwise(text: bytes, shape: Shape) -> str | None:
     return encoding
 
 
-def _other_encoding(file: str, what: str) -> MoldauError:
-    return MoldauError(f"{file} {what}; moldau reads UTF-8, and takes nothing of such a file")
+def _other_encoding(file: str, what: str, encoding: str = "") -> MoldauError:
+    convert = f": iconv -f {encoding} -t UTF-8 {file} > NEW.jsonl" if encoding else ""
+    told = f"moldau reads UTF-8, and takes nothing of such a file{convert}"
+    return MoldauError(f"{file} {what}; {told}")
 
 
 def _first_line(error: Exception) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -42,6 +44,19 @@ def _unpacked(stream: BinaryIO, packing: str) -> Iterator[tuple[BinaryIO, Binary
             yield cast(BinaryIO, io.BufferedReader(_Raw(unpacked), 1 << 20)), stream
     else:
         yield stream, None
+
+
+@contextlib.contextmanager
+def read_twice(stream: BinaryIO) -> Iterator[Callable[[], BinaryIO]]:
+    """Gives what opens the rest of the stream from its beginning, as often as it is called."""
+    with tempfile.TemporaryFile() as kept:
+        shutil.copyfileobj(stream, kept, 1 << 20)
+
+        def again() -> BinaryIO:
+            kept.seek(0)
+            return cast(BinaryIO, kept)
+
+        yield again
 
 
 class _Raw(io.RawIOBase):

@@ -45,7 +45,8 @@ def chunks_of(
     line = 1
     for found in batches_of(file, limits):
         if isinstance(found, Refusal):
-            yield RECORDS.schema.empty_table(), [Refusal(found.file, line, found.reason)]
+            refused = [Refusal(found.file, line, found.reason)]
+            yield with_lines(RECORDS.schema.empty_table(), line), refused
             continue
         for table, reasons in reader.tables(found, np.flatnonzero(given(found))):
             refused = [Refusal(str(file), line, reason) for reason in reasons]

@@ -45,13 +45,25 @@ class Transactions:
         offsets = zip(rows.tolist(), *(column.tolist() for column in told), producers, strict=True)
         for index, flags, offset, producer in offsets:
             if not flags & CONTROL:
-                self.open.setdefault(producer, offset)
-                continue
-            kind = _kind(batches, index)
-            if kind in (_ABORT, _COMMIT):
-                first = self.open.pop(producer, None)
-                if first is not None and kind == _ABORT:
-                    self._aborted[producer].append((first, offset))
+                self.begin(producer, offset)
+            elif (kind := _kind(batches, index)) in (_ABORT, _COMMIT):
+                self.end(producer, offset, is_abort=kind == _ABORT)
+
+    def begin(self, producer: int, offset: int) -> None:
+        """A record of a transaction, the first one or another."""
+        self.open.setdefault(producer, offset)
+
+    def end(self, producer: int, offset: int, is_abort: bool) -> None:
+        first = self.open.pop(producer, None)
+        if first is not None and is_abort:
+            self._aborted[producer].append((first, offset))
+
+    def is_given(self, producer: int | None, offset: int) -> bool:
+        """Whether a record is; `producer` None = it is in no transaction."""
+        if self.stable_end is not None and offset >= self.stable_end:
+            return False
+        spans = self._aborted.get(producer, []) if producer is not None else []
+        return not any(first <= offset < end for first, end in spans)
 
     @property
     def stable_end(self) -> int | None:
@@ -69,8 +81,7 @@ class Transactions:
             may_be = given & (attributes & TRANSACTIONAL != 0)
             may_be &= np.isin(producers, list(self._aborted))
             for index in np.flatnonzero(may_be).tolist():
-                spans = self._aborted[int(producers[index])]
-                given[index] = not any(first <= offsets[index] < end for first, end in spans)
+                given[index] = self.is_given(int(producers[index]), int(offsets[index]))
         return given
 
     def told(self, log: str) -> list[str]:
