@@ -10,7 +10,7 @@ import click
 from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import format_option, pass_settings, place_options
 from moldau.cli.output import write_rows
-from moldau.cli.say import say
+from moldau.cli.say import is_terminal, say
 from moldau.domains import domains
 from moldau.settings import Settings
 
@@ -22,7 +22,7 @@ REFUSALS_SHOWN = 20
 COLUMNS = (
     "run_id", "cluster_id", "kind", "rows_new", "rows_already_there", "rows_refused",
 )  # fmt: skip
-FOUND = ("decode_statuses", "unknown_topics", "notes")
+FOUND = ("records", "decode_statuses", "unknown_topics", "notes")
 
 
 @click.command(name="load")
@@ -111,7 +111,12 @@ def load(
 
 def _tell(loaded: Loaded, output_format: str) -> None:
     """Ends the command with exit code 2 if a line was refused; what was not understood is none."""
+    from moldau.loading.remarks import of_records
+
     say_oddities(loaded)
+    if is_terminal() and output_format == "table":
+        for line in of_records(loaded.records):
+            say(f"moldau: {line}", err=True)
     row = row_of(loaded, output_format)
     write_rows(tuple(row), [tuple(row.values())], output_format)
     if loaded.rows_refused:
