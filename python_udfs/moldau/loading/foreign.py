@@ -36,12 +36,7 @@ def refuse_foreign(beginning: bytes, file: str) -> None:
         what = "is the text of a formatter before Kafka 4.0, which leaves fields out"
     elif _OLD_DUMP.match(line):
         what = "is the output of kafka-dump-log.sh before Kafka 2.0, which leaves fields out"
-    elif (
-        b"\0" in beginning
-        and not form_of(beginning)
-        and not wide_encoding(beginning)
-        and not line.startswith(b"{")
-    ):
+    elif _is_binary(line) and not (form_of(beginning) or wide_encoding(beginning)):
         what = (
             "holds bytes that are no text, as kafka-console-consumer.sh prints them without a "
             "formatter: where a record begins and ends is lost"
@@ -59,3 +54,8 @@ def _is_of_kcat(line: bytes) -> bool:
     except ValueError:
         names = set(re.findall(r'"(\w+)":', line.decode("utf-8", "replace")))
     return {"ts", "offset"} <= names and "value_base64" not in names
+
+
+def _is_binary(line: bytes) -> bool:
+    """Zeros alone are what a crash leaves."""
+    return b"\0" in line and not line.startswith(b"{") and bool(line.strip(b"\0"))

@@ -43,6 +43,7 @@ from moldau.settings.limits import Limits
 
 CHUNK_BYTES = 32 * 1024 * 1024
 FORMATS = ", ".join(ENDINGS)
+_STDIN_NAME = "standard input"
 
 
 def read_chunks(
@@ -88,7 +89,7 @@ def _text_chunks(
     """Of JSON Lines, one array, or the output of Kafka's own tools: the beginning tells which."""
     begun = cast(BinaryIO, Begun(stream))
     beginning = cast(Begun, begun).beginning.removeprefix(MARK)
-    name = "standard input" if file == STDIN else str(file)
+    name = _STDIN_NAME if file == STDIN else str(file)
     if shape is RECORDS:
         refuse_foreign(beginning, name)
         if form := form_of(beginning):
@@ -314,7 +315,8 @@ def _read_otherwise(text: bytes, shape: Shape) -> str | None:
 
 
 def _other_encoding(file: str, what: str, encoding: str = "") -> MoldauError:
-    convert = f": iconv -f {encoding} -t UTF-8 {file} > NEW.jsonl" if encoding else ""
+    given = "FILE" if file == _STDIN_NAME else file
+    convert = f": iconv -f {encoding} -t UTF-8 {given} > NEW.jsonl" if encoding else ""
     told = f"moldau reads UTF-8, and takes nothing of such a file{convert}"
     return MoldauError(f"{file} {what}; {told}")
 

@@ -12,7 +12,7 @@ from moldau.loading.checked_rows import Chunk
 from moldau.loading.formats import SEGMENT, ending
 from moldau.loading.inputs import Place
 from moldau.loading.read_lines import read_chunks
-from moldau.loading.segments.log import Log, in_order, partition_of
+from moldau.loading.segments.log import Log, in_order, is_segment, partition_of
 from moldau.loading.segments.reading import is_segment_content
 from moldau.loading.shape import Shape
 from moldau.loading.shapes import RECORDS
@@ -61,7 +61,9 @@ def _read(chunks: Callable[[], Iterator[Chunk]], file: Path) -> Iterator[Chunk]:
 
 
 def _is_segment(file: Path) -> bool:
-    return ending(file) == (SEGMENT, "") and file.is_file() and is_segment_content(file)
+    if ending(file) != (SEGMENT, "") or not file.is_file():
+        return False
+    return is_segment(file) or is_segment_content(file)
 
 
 def _partition(file: Path, place: Place, shape: Shape) -> tuple[str, int]:
