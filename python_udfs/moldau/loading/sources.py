@@ -19,6 +19,7 @@ from moldau.loading.shapes import RECORDS
 from moldau.settings.limits import Limits
 
 Source = tuple[str, Iterator[Chunk]]
+_Folder = tuple[str, int, Path]  # topic and partition: each replica of it is a log of its own
 
 
 def sources(
@@ -30,25 +31,28 @@ def sources(
 ) -> list[Source]:
     """The files by name, each with its rows as `read_chunks` has them.
 
-    Segments of one partition are one log, in the order of their offsets, where the first stood.
+    Segments of one partition in a folder are one log, by their offsets, where the first stood.
     `note` is told, while they are read, what a person should know. MoldauError if one is a segment
     and nothing tells of which partition, or the rows are no records.
     """
     place = place or Place()
-    logs: dict[tuple[str, int], list[Path]] = defaultdict(list)
-    found: list[tuple[Path, tuple[str, int] | None]] = []
+    logs: dict[_Folder, list[Path]] = defaultdict(list)
+    found: list[tuple[Path, _Folder | None]] = []
     for file in files:
-        partition = _partition(file, place, shape) if _is_segment(file) else None
-        if partition:
-            logs[partition].append(file)
-        if not partition or len(logs[partition]) == 1:
-            found.append((file, partition))
+        folder = (*_partition(file, place, shape), file.parent) if _is_segment(file) else None
+        if folder:
+            logs[folder].append(file)
+        if not folder or len(logs[folder]) == 1:
+            found.append((file, folder))
+    if place.partition is not None and len({partition_of(folder) for *_, folder in logs}) > 1:
+        raise MoldauError("--partition is of one partition, and these are segments of several")
     told: list[Source] = []
-    for file, partition in found:
-        if partition is None:
+    for file, folder in found:
+        if folder is None:
             told.append((str(file), read_chunks(file, shape, limits, note, place)))
             continue
-        log = Log(*partition, in_order(logs[partition]), limits, note)
+        topic, partition, _ = folder
+        log = Log(topic, partition, in_order(logs[folder]), limits, note)
         told += [(str(each), _read(partial(log.chunks, each), each)) for each in log.files]
     return told
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from moldau.cli import run
 from moldau.errors import MoldauError
 from moldau.loading.inputs import Place, inputs
+from moldau.loading.segments import batches
 from moldau.loading.segments import records as records_of_batches
 from moldau.loading.segments.codecs import _xxh32, unpacked
 from moldau.loading.shapes import RECORDS, shapes
@@ -368,6 +370,53 @@ def test_a_single_file_needs_its_place(tmp_path: Path) -> None:
     }
     with pytest.raises(MoldauError, match="it holds records, not heartbeats"):
         sources([file], shapes()["heartbeats"], Limits(), print, Place("t", 0))
+
+
+def test_replicas_are_logs_of_their_own(tmp_path: Path) -> None:
+    """Their segments may begin at other offsets; a marker counts once in each."""
+    first = [transactional(0, 7, b"a"), marker(1, 7, 1), transactional(2, 7, b"open")]
+    for number, cut in ((1, 1), (2, 2)):
+        folder = tmp_path / f"broker-{number}" / "orders-0"
+        write(folder, b"".join(first[:cut]))
+        write(folder, b"".join(first[cut:]), f"{cut:020}.log")
+    rows, refused, notes = read(tmp_path / "broker-1" / "orders-0", tmp_path / "broker-2/orders-0")
+    assert refused == []
+    assert kept(rows) == [(0, b"k", b"a")] * 2
+    assert len(notes) == 2
+    write(tmp_path / "other" / "orders-1", plain(0, (b"k", b"v")))
+    words = (tmp_path / "broker-1" / "orders-0", tmp_path / "other" / "orders-1")
+    with pytest.raises(MoldauError, match="--partition is of one partition"):
+        read(*words, place=Place(partition=3))
+    rows, _, _ = read(*words, place=Place(topic="renamed"))
+    assert {(row["topic_name"], row["partition_index"]) for row in rows} == {
+        ("renamed", 0), ("renamed", 1),
+    }  # fmt: skip
+
+
+def test_what_a_broker_adds_meanwhile_is_not_read(tmp_path: Path) -> None:
+    """Else a transaction that began after the look at transactions would be given."""
+    file = write(tmp_path / "orders-0", plain(0, (b"k", b"0")))
+    [(_, chunks)] = sources([file], RECORDS, Limits(), print)
+    log_of = batches.batches_of
+
+    def and_then_more(*words: Any) -> Iterator[Any]:
+        yield from log_of(*words)
+        with file.open("ab") as out:
+            out.write(transactional(1, 7, b"open"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("moldau.loading.segments.log.batches_of", and_then_more)
+        rows = [row for table, _ in chunks for row in table.to_pylist()]
+    assert kept(rows) == [(0, b"k", b"0")]
+
+
+def test_a_compacted_log_without_its_beginning_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "__consumer_offsets-3"
+    write(folder, plain(500, (b"k", b"v")), f"{500:020}.log")
+    _, _, [note] = read(folder)
+    assert note.startswith("__consumer_offsets-3 begins with the segment of offset 500: what its")
+    write(tmp_path / "orders-3", plain(500, (b"k", b"v")), f"{500:020}.log")
+    assert read(tmp_path / "orders-3")[2] == []
 
 
 def test_decode_takes_a_segment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

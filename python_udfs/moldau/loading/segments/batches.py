@@ -85,17 +85,18 @@ class Batches:
 
 
 def batches_of(
-    file: Path, limits: Limits, chunk_bytes: int = CHUNK_BYTES
+    file: Path, size: int, limits: Limits, chunk_bytes: int = CHUNK_BYTES
 ) -> Iterator[Batches | Refusal]:
     """The batches of a segment in stretches, and what of it cannot be read; `line` is 0 there.
 
-    A tail of zeros is none: a file that was made larger beforehand.
+    `size`: so many bytes of it are looked at, whatever a broker adds meanwhile. A tail of zeros is
+    none: a file that was made larger beforehand.
     """
-    size, position = file.stat().st_size, 0
+    position = 0
     with file.open("rb", buffering=0) as segment:
         while position < size:
             segment.seek(position)
-            content = segment.read(chunk_bytes)
+            content = segment.read(min(chunk_bytes, size - position))
             if not content:
                 break  # cut off meanwhile
             ends = _walk(content)
@@ -105,7 +106,7 @@ def batches_of(
                 continue
             length = _LENGTH(content, 8)[0] if len(content) >= OVERHEAD else None
             if length is None or position + OVERHEAD + length > size or length < _LEAST:
-                if not (length in (0, None) and _is_zero(file, position)):
+                if not (length in (0, None) and _is_zero(file, position, size)):
                     yield Refusal(str(file), 0, _torn(position, size, length))
                 return
             whole = OVERHEAD + length
@@ -127,12 +128,13 @@ def _torn(position: int, size: int, length: int | None) -> str:
     return f"{rest} are no batch (its length would be {length})"
 
 
-def _is_zero(file: Path, position: int) -> bool:
+def _is_zero(file: Path, position: int, size: int) -> bool:
     with file.open("rb") as segment:
         segment.seek(position)
-        while block := segment.read(CHUNK_BYTES):
+        while block := segment.read(min(CHUNK_BYTES, size - position)):
             if block.count(0) != len(block):
                 return False
+            position += len(block)
     return True
 
 

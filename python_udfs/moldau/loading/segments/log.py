@@ -12,11 +12,18 @@ from moldau.loading.checked_rows import Chunk
 from moldau.loading.segments.batches import Batches, batches_of
 from moldau.loading.segments.reading import chunks_of
 from moldau.loading.segments.transactions import Transactions
+from moldau.records.families import (
+    CONSUMER_OFFSETS,
+    SHARE_GROUP_STATE,
+    TRANSACTION_STATE,
+    family_of,
+)
 from moldau.settings.limits import Limits
 
 _SEGMENT = re.compile(r"\d{20}\.log")
 # what a broker deletes, moves or does not know has an ending behind the partition
 _FOLDER = re.compile(r"([a-zA-Z0-9._-]{1,249})-(\d{1,10})(\.[a-zA-Z0-9_-]+-(delete|future|stray))?")
+_COMPACTED = (CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE)
 Note = Callable[[str], None]
 
 
@@ -40,22 +47,37 @@ class Log:
     note: Note
 
     @cached_property
+    def _sizes(self) -> dict[Path, int]:
+        """As of the beginning: a broker may write to the last one meanwhile."""
+        return {file: file.stat().st_size for file in self.files}
+
+    @cached_property
     def _transactions(self) -> Transactions:
         """Seen before anything is read: the end of a transaction may stand in a later segment."""
         found = Transactions.of(
             batches
-            for file in self.files
-            for batches in batches_of(file, self.limits)
+            for file, size in self._sizes.items()
+            for batches in batches_of(file, size, self.limits)
             if isinstance(batches, Batches)
         )
-        for line in found.told(f"{self.topic}-{self.partition}"):
+        for line in (*self._told_of_the_beginning(), *found.told(f"{self.topic}-{self.partition}")):
             self.note(line)
         return found
 
+    def _told_of_the_beginning(self) -> Iterator[str]:
+        """A compacted log keeps its first segment's name, however much was compacted."""
+        first = self.files[0]
+        if is_segment(first) and int(first.stem) and family_of(self.topic) in _COMPACTED:
+            yield (
+                f"{self.topic}-{self.partition} begins with the segment of offset "
+                f"{int(first.stem)}: what its log holds before that is not in these files; load "
+                "the earlier segments, too"
+            )
+
     def chunks(self, file: Path) -> Iterator[Chunk]:
         """Rows of RECORDS of one of the files, and what of it cannot be read."""
-        given = self._transactions.given
-        yield from chunks_of(file, self.topic, self.partition, given, self.limits)
+        given, size = self._transactions.given, self._sizes[file]
+        yield from chunks_of(file, size, self.topic, self.partition, given, self.limits)
 
 
 def in_order(files: Sequence[Path]) -> list[Path]:

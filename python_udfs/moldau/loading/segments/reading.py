@@ -35,15 +35,17 @@ Given = Callable[[Batches], npt.NDArray[np.bool_]]
 
 
 def chunks_of(
-    file: Path, topic: str, partition: int, given: Given, limits: Limits
+    file: Path, size: int, topic: str, partition: int, given: Given, limits: Limits
 ) -> Iterator[Chunk]:
     """Rows of RECORDS plus `line`, which counts the records of the file that are given.
+
+    `size`: so many bytes of the file are read.
 
     What of the file cannot be read is refused, with the number of the record that would come next.
     """
     reader = _Reader(file, topic, partition, limits)
     line = 1
-    for found in batches_of(file, limits):
+    for found in batches_of(file, size, limits):
         if isinstance(found, Refusal):
             refused = [Refusal(found.file, line, found.reason)]
             yield with_lines(RECORDS.schema.empty_table(), line), refused
