@@ -37,11 +37,14 @@ def elements(stream: BinaryIO, most_bytes: int) -> Iterator[tuple[int, Any]]:
         raise Broken(number, "something follows behind the array")
 
 
-def values(stream: BinaryIO, most_bytes: int) -> Iterator[tuple[int, Any]]:
-    """Values that stand one behind the other, with or without white space between; likewise."""
+def values(stream: BinaryIO, most_bytes: int, last: str) -> Iterator[tuple[int, Any]]:
+    """Values that stand one behind the other, with or without white space between; likewise.
+
+    Where `last` stands they end, too.
+    """
     text = _Text(stream)
     number = 0
-    while text.next():
+    while text.next() and not text.begins(last):
         number += 1
         yield number, text.value(number, most_bytes)
 
@@ -59,6 +62,11 @@ class _Text:
             self._at = found.end() if found else self._at
             if self._at < len(self._text) or not self._more():
                 return self._text[self._at : self._at + 1]
+
+    def begins(self, words: str) -> bool:
+        while len(self._text) - self._at < len(words) and self._more():
+            pass
+        return self._text.startswith(words, self._at)
 
     def expect(self, letters: str, number: int) -> str:
         found = self.next()

@@ -54,6 +54,7 @@ _MARKER = re.compile(r"endTxnMarker: (COMMIT|ABORT)")
 _PAYLOAD = re.compile(r"\s*payload: ")
 _REMOTE_LINE = re.compile(r"partition: (\d+), offset: (\d+), value: (.*)")
 _DELETE = "<DELETE>"
+_LAST = "Processed a total of "  # messages, as the consumer says on stderr
 _FORMATTED = re.compile(rb'\s*\{\s*"key":\s*\{\s*"type"')
 _DUMPED = re.compile(rb"(Dumping \S|baseOffset: \d|\| offset: \d)")
 _UNDECODED = (
@@ -283,7 +284,7 @@ def _formatted(stream: BinaryIO, file: str, limits: Limits, place: Place) -> Ite
 
     def rows() -> Iterator[tuple[int, Any]]:
         try:
-            yield from values(stream, limits.line_bytes)
+            yield from values(stream, limits.line_bytes, _LAST)
         except Broken as error:
             told = f"{error}; nothing from here on is read"
             broken.append(Refusal(file, error.number, told))

@@ -141,6 +141,11 @@ def test_what_was_printed_without_a_decoder_is_not_taken(
     [
         ("OffsetsMessageFormatter", "__consumer_offsets", (b"\0\0", b"\0\1")),
         ("GroupMetadataMessageFormatter", "__consumer_offsets", (b"\0\2",)),
+        (
+            "group.share.ShareGroupStateMessageFormatter",
+            "__share_group_state",
+            (b"\0\0", b"\0\1"),
+        ),
         ("TransactionLogMessageFormatter", "__transaction_state", (b"\0\0",)),
     ],
 )

@@ -132,6 +132,8 @@ def test_records_of_a_formatter_that_are_broken(tmp_path: Path) -> None:
     assert refused[0] == (2, "type 77 is none that moldau knows")
     assert refused[1][0] == 4
     assert refused[1][1].endswith("nothing from here on is read")
+    rows, refused, _ = read(f"{one}{one}Processed a total of 2 messages\n", tmp_path)
+    assert (len(rows), refused) == (2, [])
     rows, _, _ = read(one, tmp_path, place=Place("__consumer_offsets", 9))
     assert rows[0]["partition_index"] == 9
 

@@ -443,6 +443,21 @@ def test_a_batch_that_is_too_large_is_refused_alone(tmp_path: Path) -> None:
     assert len(read(file)[0]) == 3
 
 
+def test_a_batch_that_is_too_large_when_it_is_unpacked_is_refused_alone(tmp_path: Path) -> None:
+    large = record(0, b"k", bytes(9 * 1024 * 1024))
+    packed_large = [
+        batch(1, packed(ZSTD, large), 1, ZSTD),
+        message(1, 1, None, packed(GZIP, message(1, 0, b"k", large)), GZIP),
+    ]
+    for one in packed_large:
+        content = plain(0, (b"k", b"0")) + one + plain(2, (b"k", b"2"))
+        file = write(tmp_path / "orders-0", content)
+        rows, [(_, reason)], _ = read(file, limits=Limits(batch_bytes=8 * 1024 * 1024))
+        assert [row["record_value"] for row in rows] == [b"0", b"2"]
+        assert reason.endswith("unpacked (`limits: batch_bytes`)")
+        assert len(read(file)[0]) == 3
+
+
 binary = st.none() | st.binary(max_size=300)
 
 

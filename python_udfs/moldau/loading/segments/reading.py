@@ -112,14 +112,17 @@ class _Reader:
 
     def _unpacked(self, codec: int, batches: Batches, index: int) -> bytes:
         at, end = int(batches.at[index]), int(batches.end[index])
-        before, self.packed_bytes = self.unpacked_bytes, self.packed_bytes + end - at
-
-        def seen(size: int) -> None:
-            self.unpacked_bytes = before + size
-            self.limits.refuse_bomb(str(self.file), self.unpacked_bytes, self.packed_bytes)
-
+        self.packed_bytes += end - at
         body = batches.content[at + BODY : end]
-        return unpacked(codec, body, seen) if codec else body
+        unpacked_body = unpacked(codec, body, self._seen) if codec else body
+        self.unpacked_bytes += len(unpacked_body)
+        return unpacked_body
+
+    def _seen(self, size: int) -> None:
+        """So much of a batch is unpacked: ValueError if that is too much of one."""
+        self.limits.refuse_bomb(str(self.file), self.unpacked_bytes + size, self.packed_bytes)
+        if size > (most := self.limits.batch_bytes):
+            raise ValueError(f"it has more than {most} bytes, unpacked (`limits: batch_bytes`)")
 
     def _joined(
         self, batches: Batches, rows: list[int], bodies: list[bytes], reasons: list[str]
@@ -152,11 +155,7 @@ class _Reader:
     def _old(self, batches: Batches, rows: npt.NDArray[np.intp]) -> Iterator[_Tables]:
         reasons: list[str] = []
         tables: list[pa.Table] = []
-        before, size = self.unpacked_bytes, 0
-
-        def seen(size: int) -> None:
-            self.limits.refuse_bomb(str(self.file), before + size, self.packed_bytes)
-
+        size = 0
         for index, is_whole in zip(rows.tolist(), batches.are_whole(rows).tolist(), strict=True):
             at, end = int(batches.at[index]), int(batches.end[index])
             magic = int(batches.header["magic"][index])
@@ -166,13 +165,13 @@ class _Reader:
                     raise ValueError(f"it is of magic {magic}, and 0, 1 and 2 are known")
                 if not is_whole:
                     raise ValueError(_CHECKSUM)
-                messages = messages_of(batches.content[at:end], seen)
+                messages = messages_of(batches.content[at:end], self._seen)
             except ValueError as error:
                 reasons.append(_reason(batches, index, str(error)))
                 continue
             table = table_of(messages, self.topic, self.partition)
             tables.append(table)
-            before = self.unpacked_bytes = before + table.nbytes
+            self.unpacked_bytes += table.nbytes
             size += table.nbytes
             if size >= CHUNK_BYTES:
                 yield pa.concat_tables(tables), reasons
