@@ -11,6 +11,7 @@ from moldau.errors import MoldauError
 from moldau.loading.formats import ENDINGS, STDIN, is_delta, is_loadable
 from moldau.loading.segments.log import in_order, is_segment, partition_of
 from moldau.records.families import family_of
+from moldau.warehouse.paths import LOCK
 
 _PATTERN = "*?["
 
@@ -59,6 +60,8 @@ def _matches(word: Path, others: set[str]) -> Iterator[Path]:
 
 
 def _within(folder: Path, others: set[str]) -> Iterator[Path]:
+    if (folder / LOCK).parent.is_dir():
+        return  # a warehouse of moldau
     entries = sorted(folder.iterdir())
     files = [each for each in entries if each.is_file()]
     segments = [file for file in files if is_segment(file)]
