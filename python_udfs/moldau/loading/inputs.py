@@ -48,10 +48,10 @@ def inputs(words: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
 
 
 def _matches(word: Path, others: set[str]) -> Iterator[Path]:
-    if str(word) == str(STDIN) or word.is_file() or is_delta(word):
+    if word == STDIN or word.is_file() or is_delta(word):
         yield word
     elif word.is_dir():
-        yield from _within(word, others)
+        yield from _within(word, others, ())
     elif any(letter in str(word) for letter in _PATTERN):
         for name in sorted(glob.glob(str(word), recursive=True)):
             yield from _matches(Path(name), others)
@@ -59,9 +59,11 @@ def _matches(word: Path, others: set[str]) -> Iterator[Path]:
         raise MoldauError(f"{word} is not a file or folder")
 
 
-def _within(folder: Path, others: set[str]) -> Iterator[Path]:
-    if (folder / LOCK).parent.is_dir():
-        return  # a warehouse of moldau
+def _within(folder: Path, others: set[str], around: tuple[Path, ...]) -> Iterator[Path]:
+    """`around`: the folders that it lies in, to none of which a link may lead back."""
+    real = folder.resolve()
+    if real in around or (folder / LOCK).parent.is_dir():  # a warehouse of moldau
+        return
     entries = sorted(folder.iterdir())
     files = [each for each in entries if each.is_file()]
     segments = [file for file in files if is_segment(file)]
@@ -77,6 +79,6 @@ def _within(folder: Path, others: set[str]) -> Iterator[Path]:
             if family_of(partition[0]) is None:
                 others.add(partition[0])
             elif "." not in each.name.removeprefix(partition[0]):  # none that a broker deletes
-                yield from _within(each, others)
+                yield from _within(each, others, (*around, real))
         elif not each.name.startswith((".", "_")):
-            yield from _within(each, others)
+            yield from _within(each, others, (*around, real))

@@ -93,8 +93,10 @@ def test_folders_and_patterns(tmp_path: Path) -> None:
     (tmp_path / "in" / "_temporary" / "part-1.jsonl").write_text("half a line")
     (tmp_path / "in" / "warehouse" / "_moldau").mkdir(parents=True)
     write_deltalake(tmp_path / "in" / "warehouse" / "state" / "groups", pa.table({"a": [1]}))
+    (tmp_path / "in" / "day=0" / "back").symlink_to(tmp_path / "in")
     assert read(tmp_path / "in") == (ROWS, [])
     assert read(f"{tmp_path}/in/day=[13]/*.jsonl") == ([ROWS[1], ROWS[3]], [])
+    (tmp_path / "in" / "day=0" / "back").unlink()
     assert read(f"{tmp_path}/in/**/part-0.jsonl") == (ROWS, [])
     assert read(f"{tmp_path}/in/day=?") == (ROWS, [])
     # once each, in the order of the words
