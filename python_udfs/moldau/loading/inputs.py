@@ -41,8 +41,8 @@ def inputs(words: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
     if others:
         names = ", ".join(sorted(others)[:5]) + (" and others" if len(others) > 5 else "")
         note(
-            f"the folders of {names} are left out: these are none of Kafka's internal topics; "
-            "name the folder of a partition to load it"
+            f"the folders of {names} are left out: moldau reads nothing of such topics; name the "
+            "folder of a partition to load it all the same"
         )
     return list(dict.fromkeys(found))
 

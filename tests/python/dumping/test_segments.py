@@ -187,7 +187,7 @@ def test_the_whole_disk_is_kafkas_own_topics(
     topics = {row["topic_name"] for row in rows}
     assert OFFSETS in topics
     assert topics <= {OFFSETS, "__transaction_state", "__share_group_state", COMPACTED}
-    assert any("are left out: these are none of Kafka's internal topics" in it for it in notes)
+    assert any("are left out: moldau reads nothing of such topics" in it for it in notes)
     # on the command line no kind is needed
     warehouse = ["--warehouse", str(tmp_path / "warehouse")]
     config = tmp_path / "moldau.yml"

@@ -10,6 +10,7 @@ import gzip
 import struct
 import zlib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -347,6 +348,41 @@ def test_what_an_aborted_transaction_wrote_is_not_there(tmp_path: Path) -> None:
     assert (refused, notes) == ([], [])
     values = [row["record_value"] for row in rows]
     assert values == [b"committed", b"of nobody", b"committed later", b"last"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from("dddnca"), st.integers(1, 3)), min_size=1, max_size=40
+    ),
+    cuts=st.sets(st.integers(1, 39), max_size=3),
+)
+def test_transactions_are_as_a_naive_reader_has_them(
+    steps: list[tuple[str, int]], cuts: set[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Data, data of nobody, commits and aborts of three producers, in up to four segments."""
+    log: list[bytes] = []
+    fates: dict[int, bool | None] = {}  # offset -> whether it is committed; None = open
+    for offset, (what, producer) in enumerate(steps):
+        if what == "d":
+            log.append(transactional(offset, producer, b"%d" % offset))
+            fates[offset] = None
+        elif what == "n":
+            log.append(plain(offset, (b"k", b"%d" % offset)))
+            fates[offset] = True
+        else:
+            log.append(marker(offset, producer, 1 if what == "c" else 0))
+            for before, (earlier, whose) in enumerate(steps[:offset]):
+                if earlier == "d" and whose == producer and fates[before] is None:
+                    fates[before] = what == "c"
+    stable = min((at for at, fate in fates.items() if fate is None), default=len(steps))
+    wanted = [(at, b"k", b"%d" % at) for at, fate in fates.items() if fate and at < stable]
+    folder = tmp_path_factory.mktemp("log") / "orders-0"
+    bounds = [0, *sorted(cut for cut in cuts if cut < len(log)), len(log)]
+    for start, end in pairwise(bounds):
+        write(folder, b"".join(log[start:end]), f"{start:020}.log")
+    rows, refused, _ = read(folder)
+    assert (kept(rows), refused) == (wanted, [])
 
 
 def test_nothing_behind_an_open_transaction_is_given(tmp_path: Path) -> None:

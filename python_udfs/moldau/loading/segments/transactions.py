@@ -6,8 +6,10 @@ of a transaction without an end on nothing is given: that is the last stable off
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,7 @@ class Transactions:
     def __init__(self) -> None:
         self.open: dict[int, int] = {}
         """First offset of what has no end yet, by producer."""
+        # first offset and that of the marker, by producer, in the order of the log
         self._aborted: dict[int, list[tuple[int, int]]] = defaultdict(list)
 
     @classmethod
@@ -62,8 +65,11 @@ class Transactions:
         """Whether a record is; `producer` None = it is in no transaction."""
         if self.stable_end is not None and offset >= self.stable_end:
             return False
-        spans = self._aborted.get(producer, []) if producer is not None else []
-        return not any(first <= offset < end for first, end in spans)
+        if producer is None or producer not in self._aborted:
+            return True
+        spans = self._aborted[producer]
+        at = bisect(spans, offset, key=itemgetter(0)) - 1  # the last that begins there or before
+        return at < 0 or offset >= spans[at][1]
 
     @property
     def stable_end(self) -> int | None:
