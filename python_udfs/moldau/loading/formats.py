@@ -35,8 +35,13 @@ def is_delta(folder: Path) -> bool:
     return (folder / "_delta_log").is_dir()
 
 
+def is_stream(file: Path) -> bool:
+    """Standard input, or a pipe as `<(...)` of a shell makes one: it has no ending."""
+    return file == STDIN or file.is_fifo()
+
+
 def size_of(file: Path) -> int:
-    """In bytes; 0 of standard input, of which nobody knows."""
+    """In bytes; 0 of a stream, of which nobody knows."""
     if is_delta(file):
         return sum(each.stat().st_size for each in file.rglob("*.parquet"))
-    return 0 if file == STDIN else file.stat().st_size
+    return 0 if is_stream(file) else file.stat().st_size

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moldau.errors import MoldauError
-from moldau.loading.formats import ENDINGS, STDIN, is_delta, is_loadable
+from moldau.loading.formats import ENDINGS, is_delta, is_loadable, is_stream
 from moldau.loading.segments.log import in_order, is_segment, partition_of
 from moldau.records.families import family_of
 from moldau.warehouse.paths import LOCK
@@ -48,7 +48,7 @@ def inputs(words: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
 
 
 def _matches(word: Path, others: set[str]) -> Iterator[Path]:
-    if word == STDIN or word.is_file() or is_delta(word):
+    if is_stream(word) or word.is_file() or is_delta(word):
         yield word
     elif word.is_dir():
         yield from _within(word, others, ())

@@ -30,7 +30,7 @@ from moldau.loading.encodings import (
     wide_line,
 )
 from moldau.loading.foreign import refuse_foreign
-from moldau.loading.formats import ENDINGS, PARQUET, STDIN, ending, is_delta
+from moldau.loading.formats import ENDINGS, PARQUET, STDIN, ending, is_delta, is_stream
 from moldau.loading.inputs import Place
 from moldau.loading.json_arrays import Broken, elements
 from moldau.loading.parquet import delta_chunks, parquet_chunks
@@ -61,14 +61,14 @@ def read_chunks(
     """
     limits = limits or Limits()
     kind, packing = ending(file)
-    if file != STDIN and not (file.is_file() or is_delta(file)):
+    if not (is_stream(file) or file.is_file() or is_delta(file)):
         raise MoldauError(f"{file} is not a file")
     try:
         if is_delta(file):
             yield from delta_chunks(file, shape)
         elif kind == PARQUET and not packing:
             yield from parquet_chunks(file, shape, limits)
-        elif file == STDIN or kind not in ("", PARQUET):
+        elif is_stream(file) or kind not in ("", PARQUET):
             with opened(file) as (stream, packed):
                 yield from _text_chunks(stream, file, shape, limits, packed, note, place)
         else:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from moldau.loading.formats import STDIN, ending
+from moldau.loading.formats import STDIN, ending, is_stream
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -23,10 +23,11 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 def opened(file: Path) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
     """The bytes of a file, and the file that they come out of if it is packed.
 
-    Standard input is looked at to know; a file has an ending that tells.
+    Standard input and pipes are looked at to know; a file has an ending that tells.
     """
-    if file == STDIN:
-        stream = cast(BinaryIO, io.BufferedReader(_Counted(sys.stdin.buffer), 1 << 16))
+    if is_stream(file):
+        source = sys.stdin.buffer if file == STDIN else file.open("rb")
+        stream = cast(BinaryIO, io.BufferedReader(_Counted(source), 1 << 16))
         begin = cast(io.BufferedReader, stream).peek(4)[:4]
         packing = ".gz" if begin.startswith(_GZIP) else ".zst" if begin == _ZSTD else ""
         yield from _unpacked(stream, packing)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -78,6 +80,17 @@ def test_standard_input(
     content = PACKINGS[packing](form(ROWS))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert read("-") == (ROWS, [])
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_a_pipe_of_a_shell(packing: str, tmp_path: Path) -> None:
+    """`<(...)` has a name without an ending."""
+    pipe = tmp_path / "63"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(PACKINGS[packing](lines(ROWS)),))
+    writer.start()
+    assert read(pipe) == (ROWS, [])
+    writer.join()
 
 
 def test_folders_and_patterns(tmp_path: Path) -> None:
