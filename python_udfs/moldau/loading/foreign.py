@@ -7,7 +7,7 @@ import re
 
 from moldau.errors import MoldauError
 from moldau.loading.encodings import wide_encoding
-from moldau.loading.tool_output import form_of
+from moldau.loading.tools.output import form_of
 
 _INSTEAD = (
     "take the records with `moldau dump --bootstrap-servers HOST:PORT --topic TOPIC --to "

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from moldau.errors import MoldauError
+from moldau.loading.array_rows import array_chunks
 from moldau.loading.checked_rows import Chunk, check_rows, with_lines
 from moldau.loading.encodings import (
     MARK,
@@ -32,12 +33,11 @@ from moldau.loading.encodings import (
 from moldau.loading.foreign import refuse_foreign
 from moldau.loading.formats import ENDINGS, PARQUET, STDIN, ending, is_delta, is_stream
 from moldau.loading.inputs import Place
-from moldau.loading.json_arrays import Broken, elements
 from moldau.loading.parquet import delta_chunks, parquet_chunks
 from moldau.loading.shape import Shape
 from moldau.loading.shapes import RECORDS
-from moldau.loading.tool_output import form_of, tool_chunks
-from moldau.loading.unpacking import opened, read_twice
+from moldau.loading.tools.output import form_of, tool_chunks
+from moldau.loading.unpacking import Begun, Guarded, opened, read_twice
 from moldau.sessions.brought import Refusal
 from moldau.settings.limits import Limits
 
@@ -90,84 +90,17 @@ def _text_chunks(
     begun = cast(BinaryIO, Begun(stream))
     beginning = cast(Begun, begun).beginning.removeprefix(MARK)
     name = _STDIN_NAME if file == STDIN else str(file)
+    guarded = cast(BinaryIO, Guarded(begun, name, limits, packed))
     if shape is RECORDS:
         refuse_foreign(beginning, name)
         if form := form_of(beginning):
-            guarded = cast(BinaryIO, _Guarded(begun, name, limits, packed))
             with read_twice(guarded) as again:
                 yield from tool_chunks(form, again, name, limits, note, place or Place())
             return
     if beginning.lstrip()[:1] == b"[":
-        yield from _array_chunks(begun, name, shape, limits, packed)
+        yield from array_chunks(guarded, name, shape, limits)
     else:
         yield from _json_chunks(begun, name, shape, limits, packed)
-
-
-def _array_chunks(
-    stream: BinaryIO, file: str, shape: Shape, limits: Limits, packed: BinaryIO | None
-) -> Iterator[Chunk]:
-    """A row is an element of the array, counted from 1."""
-    guarded = cast(BinaryIO, _Guarded(stream, file, limits, packed))
-
-    def check(row: Any, _number: int) -> dict[str, Any]:
-        if not isinstance(row, dict):
-            raise ValueError("the element is not a JSON object")
-        return shape.check(row)
-
-    broken: list[Refusal] = []
-
-    def rows() -> Iterator[tuple[int, Any]]:
-        try:
-            yield from elements(guarded, limits.line_bytes)
-        except Broken as error:
-            told = f"{error}; nothing from here on is read"
-            broken.append(Refusal(file, error.number, told))
-
-    yield from check_rows(rows(), file, shape, check)
-    if broken:
-        yield with_lines(shape.schema.empty_table(), 1), broken
-
-
-class _Guarded:
-    """Refuses a file out of which far too much comes."""
-
-    def __init__(
-        self, stream: BinaryIO, file: str, limits: Limits, packed: BinaryIO | None
-    ) -> None:
-        self._stream, self._file, self._limits, self._packed = stream, file, limits, packed
-        self._bytes = 0
-
-    def read(self, size: int) -> bytes:
-        block = self._stream.read(size)
-        self._bytes += len(block)
-        if self._packed:
-            self._limits.refuse_bomb(self._file, self._bytes, self._packed.tell())
-        return block
-
-
-class Begun:
-    """A stream of which the `beginning` is known."""
-
-    def __init__(self, stream: BinaryIO, size: int = 4096) -> None:
-        self._stream = stream
-        self.beginning = self._rest = stream.read(size)
-
-    def read(self, size: int) -> bytes:
-        if not self._rest:
-            return self._stream.read(size)
-        found, self._rest = self._rest[:size], self._rest[size:]
-        return found + self._stream.read(size - len(found)) if size > len(found) else found
-
-    def readline(self, size: int) -> bytes:
-        if not self._rest:
-            return self._stream.readline(size)
-        end = self._rest.find(b"\n", 0, size) + 1
-        if end or len(self._rest) >= size:
-            end = end or size
-            found, self._rest = self._rest[:end], self._rest[end:]
-            return found
-        found, self._rest = self._rest, b""
-        return found + self._stream.readline(size - len(found))
 
 
 def _json_chunks(

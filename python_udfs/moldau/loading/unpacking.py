@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from moldau.loading.formats import STDIN, ending, is_stream
+from moldau.settings.limits import Limits
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -88,3 +89,45 @@ class _Counted(_Raw):
 
     def tell(self) -> int:
         return self._at
+
+
+class Begun:
+    """A stream of which the `beginning` is known."""
+
+    def __init__(self, stream: BinaryIO, size: int = 4096) -> None:
+        self._stream = stream
+        self.beginning = self._rest = stream.read(size)
+
+    def read(self, size: int) -> bytes:
+        if not self._rest:
+            return self._stream.read(size)
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found + self._stream.read(size - len(found)) if size > len(found) else found
+
+    def readline(self, size: int) -> bytes:
+        if not self._rest:
+            return self._stream.readline(size)
+        end = self._rest.find(b"\n", 0, size) + 1
+        if end or len(self._rest) >= size:
+            end = end or size
+            found, self._rest = self._rest[:end], self._rest[end:]
+            return found
+        found, self._rest = self._rest, b""
+        return found + self._stream.readline(size - len(found))
+
+
+class Guarded:
+    """Refuses a file out of which far too much comes."""
+
+    def __init__(
+        self, stream: BinaryIO, file: str, limits: Limits, packed: BinaryIO | None
+    ) -> None:
+        self._stream, self._file, self._limits, self._packed = stream, file, limits, packed
+        self._bytes = 0
+
+    def read(self, size: int) -> bytes:
+        block = self._stream.read(size)
+        self._bytes += len(block)
+        if self._packed:
+            self._limits.refuse_bomb(self._file, self._bytes, self._packed.tell())
+        return block
