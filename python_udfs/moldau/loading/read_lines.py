@@ -31,7 +31,7 @@ from moldau.loading.encodings import (
     wide_line,
 )
 from moldau.loading.foreign import refuse_foreign
-from moldau.loading.formats import ENDINGS, PARQUET, STDIN, ending, is_delta, is_stream
+from moldau.loading.formats import ENDINGS, LINES, PARQUET, STDIN, ending, is_delta, is_stream
 from moldau.loading.inputs import Place
 from moldau.loading.parquet import delta_chunks, parquet_chunks
 from moldau.loading.shape import Shape
@@ -249,7 +249,8 @@ def _read_otherwise(text: bytes, shape: Shape) -> str | None:
 
 def _other_encoding(file: str, what: str, encoding: str = "") -> MoldauError:
     given = "FILE" if file == _STDIN_NAME else file
-    convert = f": iconv -f {encoding} -t UTF-8 {given} > NEW.jsonl" if encoding else ""
+    new = f"NEW{ending(Path(file))[0] or LINES[0]}"
+    convert = f": iconv -f {encoding} -t UTF-8 {given} > {new}" if encoding else ""
     told = f"moldau reads UTF-8, and takes nothing of such a file{convert}"
     return MoldauError(f"{file} {what}; {told}")
 

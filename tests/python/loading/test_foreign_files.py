@@ -72,9 +72,12 @@ def test_another_encoding_comes_with_the_command_that_converts_it(
 ) -> None:
     row = {"topic": "t", "partition": 0, "offset": 0, "timestamp_ms": 1}
     row |= {"key_base64": None, "value_base64": None}
+    told = r"; moldau reads UTF-8.*: iconv -f UTF-(16|32)[LB]E -t UTF-8 .* > NEW\."
     for name in ("r.jsonl", "r.json", "r.ndjson"):
-        with pytest.raises(MoldauError, match=r"; moldau reads UTF-8.*: iconv -f UTF-(16|32)[LB]E"):
+        with pytest.raises(MoldauError, match=told + name[2:]):
             read(json.dumps(row).encode(encoding), tmp_path, name)
+    with pytest.raises(MoldauError, match=told + "txt"):  # as PowerShell redirects
+        read(OLD.encode(encoding), tmp_path)
 
 
 def test_objects_of_other_kinds_may_look_like_those_of_kcat(tmp_path: Path) -> None:
@@ -109,7 +112,7 @@ def test_a_bad_line_of_a_dump_is_refused_alone(tmp_path: Path) -> None:
     text = head + "".join(
         f"| {record.replace('t: 0', f't: {n}')}{it}\n" for n, it in enumerate(lines)
     )
-    rows, refused, notes = read(text, tmp_path)
+    rows, refused, notes = read("\ufeff" + text, tmp_path)
     assert [row["log_offset"] for row in rows] == [0, 5]
     assert {(row["topic_name"], row["partition_index"]) for row in rows} == {
         ("__consumer_offsets", 3)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from google_crc32c import value as crc32c
 
 from moldau.sessions.brought import Refusal
 from moldau.settings.limits import Limits
@@ -67,6 +66,8 @@ class Batches:
 
     def are_whole(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         """Of each of these batches whether the checksum is that of the bytes."""
+        from google_crc32c import value as crc32c  # no other file that is loaded needs it
+
         is_new = self.is_new()[rows].tolist()
         told = self.header["crc"][rows].tolist()
         places = zip(self.at[rows].tolist(), self.end[rows].tolist(), told, is_new, strict=True)

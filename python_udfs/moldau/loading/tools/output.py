@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from moldau.errors import MoldauError
 from moldau.loading.checked_rows import Chunk, check_rows
+from moldau.loading.encodings import MARK
 from moldau.loading.inputs import Place
 from moldau.loading.shapes import RECORDS
 from moldau.loading.tools.dumped import Dumped
@@ -70,7 +71,8 @@ def _lines(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, str | None]]
     while line := stream.readline(limits.line_bytes):
         number += 1
         if line.endswith(b"\n") or len(line) < limits.line_bytes:
-            yield number, line.decode("utf-8", "replace").rstrip("\r\n")
+            text = line.removeprefix(MARK) if number == 1 else line
+            yield number, text.decode("utf-8", "replace").rstrip("\r\n")
             continue
         while (line := stream.readline(limits.line_bytes)) and not line.endswith(b"\n"):
             pass
