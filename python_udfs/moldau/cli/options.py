@@ -144,3 +144,14 @@ at_option = _at("The instant to decide at")
 
 clock_option = _at("The clock of marts")
 """`--at` of verbs that read: likewise."""
+
+
+def place_options(command: Command) -> Command:
+    """--topic and --partition of files of records that do not tell them."""
+    topic = click.option("--topic", metavar="NAME", help="Of files that do not tell their topic.")
+    partition = click.option(
+        "--partition",
+        type=click.IntRange(min=0),
+        help="Of files that do not tell their partition.",
+    )
+    return topic(partition(command))
