@@ -28,7 +28,11 @@ earlier_ends as (
         followed.taken_at_ms as last_taken_at_ms,
         ends.taken_at_ms,
         ends.log_start_offset,
-        ends.high_watermark
+        ends.high_watermark,
+        struct(
+            ends.taken_at_ms as taken_at_ms,
+            ends.high_watermark as high_watermark
+        ) as seen_end
 
     from followed
 
@@ -50,21 +54,11 @@ ends_gathered as (
         group_id,
         topic_name,
         partition_index,
-        max(
-            if(high_watermark <= read_offset, struct(taken_at_ms, high_watermark), null)
-        ) as reached,
-        min(
-            if(high_watermark > read_offset, struct(taken_at_ms, high_watermark), null)
-        ) as passed,
+        max(if(high_watermark <= read_offset, seen_end, null)) as reached,
+        min(if(high_watermark > read_offset, seen_end, null)) as passed,
         coalesce(
-            min(
-                if(
-                    taken_at_ms >= last_taken_at_ms - 1800000,
-                    struct(taken_at_ms, high_watermark),
-                    null
-                )
-            ),
-            max(struct(taken_at_ms, high_watermark))
+            min(if(taken_at_ms >= last_taken_at_ms - 1800000, seen_end, null)),
+            max(seen_end)
         ) as base,
         min(
             if(
@@ -107,17 +101,7 @@ ends_told as (
 followed_with_ends as (
 
     select
-        followed.cluster_id,
-        followed.group_id,
-        followed.topic_name,
-        followed.partition_index,
-        followed.committed_topic_id,
-        followed.committed_offset,
-        followed.committed_at_ms,
-        followed.read_offset,
-        followed.log_start_offset,
-        followed.high_watermark,
-        followed.taken_at_ms,
+        followed.*,
         ends.reached_at_ms,
         ends.reached_offset,
         {# where no earlier end is past the offset, the present one is #}
@@ -136,51 +120,36 @@ followed_with_ends as (
 ),
 
 {# whoever has not committed since stood then where it stands now #}
-moved_since as (
-
-    select
-        cluster_id,
-        group_id,
-        topic_name,
-        partition_index,
-        committed_topic_id,
-        base_at_ms
-
-    from followed_with_ends
-
-    where committed_at_ms > base_at_ms
-
-),
-
 earlier_commits as (
 
     select
-        moved.cluster_id,
-        moved.group_id,
-        moved.topic_name,
-        moved.partition_index,
+        ends.cluster_id,
+        ends.group_id,
+        ends.topic_name,
+        ends.partition_index,
         max_by(records.committed_offset, records.log_offset) as committed_offset
 
-    from moved_since as moved
+    from followed_with_ends as ends
 
     inner join {{ ref('stg_decoded__group_records') }} as records
         on
-            moved.cluster_id = records.cluster_id
-            and moved.group_id = records.group_id
-            and moved.topic_name = records.committed_topic_name
-            and moved.partition_index = records.committed_partition_index
+            ends.cluster_id = records.cluster_id
+            and ends.group_id = records.group_id
+            and ends.topic_name = records.committed_topic_name
+            and ends.partition_index = records.committed_partition_index
 
     where
-        records.record_type = 1
-        and records.commit_at_ms <= moved.base_at_ms
+        ends.committed_at_ms > ends.base_at_ms
+        and records.record_type = 1
+        and records.commit_at_ms <= ends.base_at_ms
         and records.committed_offset >= 0
-        and coalesce(records.topic_id = moved.committed_topic_id, true)
+        and coalesce(records.topic_id = ends.committed_topic_id, true)
 
     group by
-        moved.cluster_id,
-        moved.group_id,
-        moved.topic_name,
-        moved.partition_index
+        ends.cluster_id,
+        ends.group_id,
+        ends.topic_name,
+        ends.partition_index
 
 ),
 
