@@ -218,6 +218,7 @@ DOMAIN = Domain(
             "records",
             known_in_part="int_groups__groups_known_in_part",
         ),
+        Topics("share_group_state", "decoded.share_group_records"),
     ),
     files=files_of(
         _shapes,

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lag_cases import LARGEST, Cluster, Groups, State, T, states_table, told, untold
+from encode import encode_key, encode_value
+from lag_cases import LARGEST, NEW, Cluster, Groups, State, T, states_table, told, untold, uuid_of
+from log_support import Log
 from spark_support import ROOT, fold, fold_records, mart, parquet_of, rows
 
 from moldau.runs.load import load
@@ -221,6 +223,37 @@ def test_lag_has_an_age_and_a_trend_where_ends_were_seen_twice(
     } == {
         group: (lags[group]["trend"], lags[group]["lag"], lags[group]["lag"]) for group in commits
     }
+
+
+def test_a_share_group_has_the_lag_that_kafkas_tool_tells(session: Session, tmp_path: Path) -> None:
+    """By partition: a snapshot, one with updates, one without a start yet, and one that is gone."""
+    family, topic = "share_group_state", "shared"
+    log = Log()
+
+    def write(kind: int, index: int, value: dict[str, Any] | None) -> None:
+        key = {"groupId": "readers", "topicId": uuid_of(topic, NEW), "partition": index}
+        body = None if value is None else encode_value(family, kind, 0, value)
+        log.add(encode_key(family, kind, key), body, T)
+
+    for index, start in enumerate((100, 100, -1, 100)):
+        write(0, index, {"startOffset": start, "deliveryCompleteCount": max(-1, min(start, 3))})
+    write(1, 1, {"startOffset": 104, "deliveryCompleteCount": 2})
+    write(1, 1, {"startOffset": -1, "deliveryCompleteCount": 5})
+    write(0, 3, None)
+    lines = [record.as_line() | {"topic": "__share_group_state"} for record in log.records]
+    states = [
+        State(110, id=NEW, partition=index).row(topic) | {"topic": topic, "partition": index}
+        for index in range(4)
+    ]
+    for kind, rows_told in (("records", lines), ("partition_states", states)):
+        file = tmp_path / f"{kind}.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in rows_told))
+        load(session, [file], "lag-shared", kind)
+    names = ("topic_name", "partition_index", "start_offset", "lag")
+    assert sorted(
+        tuple(row[name] for name in names)
+        for row in of_cluster(session, "share_group_lag", "lag-shared")
+    ) == [(topic, 0, 100, 7), (topic, 1, 104, 1), (topic, 2, None, None)]
 
 
 def of_cluster(session: Session, name: str, cluster: str) -> list[dict[str, Any]]:
