@@ -53,6 +53,11 @@ def decide_otherwise(
     other = with_settings(settings, domain, changes)
     sides = []
     for its, rules in ((settings, None), (other, ruleset)):
+        if domain.sections and (entry := its.sparks_entry):
+            raise MoldauError(
+                f"a pattern of {entry} is one that DuckDB, which answers here, reads in another "
+                "way than Java: write it without (?...), \\b, possessive or nested forms"
+            )
         run = Run(_RUN_ID, "what_if", scope, at_ms, is_dry_run=True, started_at_ms=at_ms)
         run.rulesets = {name: _rule_sets(its, name, domain.name, rules) for name in scope}
         sides.append(_brought(domain, its, run))

@@ -147,6 +147,7 @@ WRONG = {
     "rule set 'kafka_9'|kafka_9": ("groups", {}, "kafka_9", ()),
     "cluster 'north' is not known": ("groups", {"offsets.retention.minutes": "1"}, None, ["north"]),
     "only another moldau.yml can": ("mirrors", {"target": "north"}, None, ()),
+    "a pattern of flows.plain": ("mirrors", {"topics": "(?i)orders"}, None, ()),
     "no entry of `flows:` that is in scope": ("mirrors", {"anchored": "true"}, None, ["east"]),
 }  # fmt: skip
 
