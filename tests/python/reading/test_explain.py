@@ -154,7 +154,7 @@ def test_a_group_id_tells_where_an_application_would_start(filled: Path, write: 
         "  lost-0: meets its auto.offset.reset (earliest is 10, latest 50, or 45 with "
         "read_committed)",
         "    why: Because. (BELOW_LOG_START)",
-        "  1 partition: goes on from the committed offset (COMMITTED)",
+        "  1 partition goes on from the committed offset (COMMITTED)",
     ]
     rows = rows_of(explain_subject(filled, "app"))
     starts = [(row["subject"], row["decision"]) for row in rows if "start " in row["subject"]]

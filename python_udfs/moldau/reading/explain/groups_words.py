@@ -53,7 +53,8 @@ def _start_words(starts: list[Row]) -> Iterator[str]:
     if (more := len(told) - _STARTS_IN_FULL) > 0:
         yield f"  {count(more, 'more partition')}: see marts.start_positions"
     if committed := len(starts) - len(told):
-        yield f"  {count(committed, 'partition')}: goes on from the committed offset (COMMITTED)"
+        goes = "goes" if committed == 1 else "go"
+        yield f"  {count(committed, 'partition')} {goes} on from the committed offset (COMMITTED)"
 
 
 def _reset_places(row: Row) -> str:
