@@ -198,7 +198,8 @@ offsets_gone as (
         end as cause,
         if(is_known, expiry_clock, null) as expiry_clock,
         if(is_known, due_at_ms, null) as due_at_ms,
-        if(is_known, commit_at_ms, null) as commit_at_ms
+        if(is_known, commit_at_ms, null) as commit_at_ms,
+        offsets_retention_ms
 
     from offsets_timed
 

@@ -24,6 +24,7 @@ commits as (
         cast(null as string) as expiry_clock,
         cast(null as bigint) as due_at_ms,
         cast(null as bigint) as commit_at_ms,
+        cast(null as bigint) as offsets_retention_ms,
         cast(null as string) as reason_code,
         cast(null as string) as message,
         '' as told_by
@@ -56,6 +57,7 @@ offsets_gone as (
         expiry_clock,
         due_at_ms,
         commit_at_ms,
+        offsets_retention_ms,
         cast(null as string) as reason_code,
         cast(null as string) as message,
         '' as told_by
@@ -88,6 +90,7 @@ group_changes as (
         cast(null as string) as expiry_clock,
         cast(null as bigint) as due_at_ms,
         cast(null as bigint) as commit_at_ms,
+        cast(null as bigint) as offsets_retention_ms,
         cast(null as string) as reason_code,
         cast(null as string) as message,
         '' as told_by
@@ -120,6 +123,7 @@ own_changes as (
         cast(null as string) as expiry_clock,
         cast(null as bigint) as due_at_ms,
         cast(null as bigint) as commit_at_ms,
+        cast(null as bigint) as offsets_retention_ms,
         reason_code,
         message,
         told_by
@@ -183,6 +187,7 @@ group_timeline as (
         expiry_clock,
         due_at_ms,
         commit_at_ms,
+        offsets_retention_ms,
         reason_code,
         message,
         {{ instant('event_at_ms') }} as event_at,

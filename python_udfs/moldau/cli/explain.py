@@ -37,7 +37,8 @@ def explain(
     """Say why: the values seen, the threshold, what is in the way, and what changes it next.
 
     SUBJECT is `cleanup GROUP`, `sweep GROUP`, `offset GROUP TOPIC-PARTITION`, or a group id for
-    everything about the group (these with --as-of as they were at an instant); `tier TOPIC-PARTITION` explains a partition of tiered storage,
+    everything about the group (with --as-of as they were at an instant); `tier TOPIC-PARTITION`
+    explains a partition of tiered storage,
     `upload TOPIC-PARTITION BASE_OFFSET on BROKER` and `delete TOPIC-PARTITION SEGMENT_ID` one of
     its segments; `heartbeat REQUEST`, `push REQUEST`, `join REQUEST` and `deletion REQUEST [GROUP]`
     the answer to a request; `translation GROUP TOPIC-PARTITION [of FLOW]` the offset that a group

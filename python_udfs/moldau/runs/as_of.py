@@ -22,8 +22,9 @@ from moldau.engines.chosen import Engines
 from moldau.errors import MoldauError
 from moldau.instants import format_instant
 from moldau.literals import literal, rows_sql
+from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables, resolve
-from moldau.reading.tables.query import arrow_table, connect_duckdb, run
+from moldau.reading.tables.query import arrow_table, run
 from moldau.reading.tables.views import tables_under
 from moldau.sessions.run import Run, open_run, run_id_after
 from moldau.sessions.session import Session

@@ -59,7 +59,8 @@ def timeline(
         warehouse, [MART, _TABLE], brought=[records_of(chosen, group_id, as_of_ms)],
         makes_lists=True,
     )  # fmt: skip
-    conditions, asked = ["cluster_id = ?", "group_id = ?"], [chosen, group_id]
+    conditions = ["cluster_id = ?", "group_id = ?"]
+    asked: list[str | int] = [chosen, group_id]
     for condition, value in (
         ("(topic_name = ? or topic_name is null)", topic),
         ("until_at_ms >= ?", from_ms),

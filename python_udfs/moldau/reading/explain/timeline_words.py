@@ -18,9 +18,8 @@ _TABLES = {
     "offset": "offset_expirations",
 }
 _CLOCKS = {
-    "commit": "offsets.retention.minutes since the commit",
-    "empty_since": "offsets.retention.minutes since the group became empty",
-    "explicit": "the time that the client itself had named",
+    "commit": "since the commit",
+    "empty_since": "since the group became empty",
 }
 _LOST = ("OFFSET_DELETED", "GROUP_DELETED")
 
@@ -89,8 +88,8 @@ def _sentence(events: list[Row]) -> str:
             return f"{_place(row)} jumped ahead: from {before} to {after}"
         case "CAME_BACK" if row["topic_name"] is not None:
             return (
-                f"{_place(row)} came back: committed {after} (what was lost: {before}). The start "
-                "before it found no offset, and read from where its auto.offset.reset says"
+                f"{_place(row)} came back: committed {after}, after {before} was lost; the start "
+                "before it found no offset, and read from where auto.offset.reset says"
             )
         case "CAME_BACK":
             return f"the group came back, a {after} group"
@@ -108,7 +107,8 @@ def _sentence(events: list[Row]) -> str:
             return f"topology description cleared (epoch {_epoch(row['value_before'])})"
         case "PLUGIN_CALL":
             said = f": {visible(row['message'])}" if row["message"] else ""
-            return f"plugin call {row['value_name']} (epoch {_epoch(row['value_before'])}): {after}{said}"
+            epoch = _epoch(row["value_before"])
+            return f"plugin call {row['value_name']} (epoch {epoch}): {after}{said}"
         case "OFFSET_DELETED":
             return _offsets_deleted(events)
         case "GROUP_DELETED":
@@ -133,7 +133,11 @@ def _when_due(row: Row) -> str:
     told = f"; committed {format_instant(committed)}"
     if due is None:
         return f"{told}, and no clock ran for it"
-    return f"{told}, due {format_instant(due)}: {_CLOCKS[row['expiry_clock']]}"
+    clock = _CLOCKS.get(row["expiry_clock"])
+    if clock is None:
+        return f"{told}, due {format_instant(due)}, which the client itself had named"
+    minutes = row["offsets_retention_ms"] // 60_000
+    return f"{told}, due {format_instant(due)}: offsets.retention.minutes = {minutes} {clock}"
 
 
 def _why(row: Row) -> str:
