@@ -16,6 +16,7 @@ from moldau.reading.tables.views import View, views_under
 MART = "marts.group_timeline"
 RECORDS = "staging.stg_decoded__group_records"
 _TABLE = "decoded.group_records"
+_OTHERS = ("state.group_offsets", "state.group_records")
 Row = dict[str, Any]
 
 
@@ -50,11 +51,11 @@ def timeline(
     by the records up to it. MoldauError if no group has the name, or several clusters have one and
     none was chosen.
     """
-    known = Tables(warehouse, [GROUPS])
-    found = groups_called(known, group_id)
+    known = Tables(warehouse, [GROUPS, *_OTHERS])
+    found = _clusters_of(known, group_id)
     if not found:
         raise MoldauError(_unknown(known, group_id))
-    chosen = one_cluster([row["cluster_id"] for row in found], group_id, cluster)
+    chosen = one_cluster(found, group_id, cluster)
     tables = Tables(
         warehouse, [MART, _TABLE], brought=[records_of(chosen, group_id, as_of_ms)],
         makes_lists=True,
@@ -83,6 +84,14 @@ def timeline(
     whole = log["first"] == 0 and log["records"] == log["last"] + 1
     columns = tuple(row["column_name"] for row in tables.ask(f"describe {MART}"))
     return Timeline(chosen, group_id, events, columns, span["known_from_ms"], whole)
+
+
+def _clusters_of(tables: Tables, group_id: str) -> list[str]:
+    """A group of which tombstones alone were loaded is none in state: it had a past, too."""
+    if found := [row["cluster_id"] for row in groups_called(tables, group_id)]:
+        return found
+    names = " union ".join(f"select cluster_id from {name} where group_id = $1" for name in _OTHERS)
+    return [row["cluster_id"] for row in tables.ask(f"{names} order by cluster_id", [group_id])]
 
 
 def records_of(cluster: str, group_id: str, as_of_ms: int | None = None) -> View:
