@@ -98,7 +98,12 @@ states_named as (
             when 3 then 'consumer'
             when 11 then 'share'
             when 17 then 'streams'
-        end as type_after
+        end as type_after,
+        case
+            when not stood then 'UNKNOWN'
+            when members_before = 0 then 'RETENTION'
+            else 'BEFORE_DUE'
+        end as cause_alone
 
     from groups_compared
 
@@ -107,7 +112,13 @@ states_named as (
 changes_named as (
 
     select
-        *,
+        cluster_id,
+        group_id,
+        log_partition_index,
+        log_offset,
+        recorded_at_ms,
+        run_id,
+        if(is_member, member_id, null) as member_id,
         inline(filter(
             array(
                 struct(
@@ -117,17 +128,17 @@ changes_named as (
                             and log_offset = begun_log_offset
                             and not replaces
                             then 'CAME_BACK'
-                        when is_group and is_tombstone and not is_replaced
-                            then
-                                if(
-                                    stood or group_before is null,
-                                    'GROUP_DELETED',
-                                    null
-                                )
+                        when
+                            is_group
+                            and is_tombstone
+                            and not is_replaced
+                            and (stood or group_before is null)
+                            then 'GROUP_DELETED'
                     end as event,
                     if(is_tombstone, 'group_state', 'group_type') as value_name,
                     if(is_tombstone and stood, state_before, null) as value_before,
-                    if(is_tombstone, 'DEAD', type_after) as value_after
+                    if(is_tombstone, 'DEAD', type_after) as value_after,
+                    if(is_tombstone, cause_alone, null) as cause_alone
                 ),
                 struct(
                     case
@@ -143,12 +154,10 @@ changes_named as (
                         when is_member and members_added = 1 then 'MEMBER_JOINED'
                     end as event,
                     'member_count' as value_name,
-                    if(
-                        is_member or is_update,
-                        cast(members_before as string),
-                        null
-                    ) as value_before,
-                    cast(members_after as string) as value_after
+                    if(is_member or is_update, cast(members_before as string), null)
+                        as value_before,
+                    cast(members_after as string) as value_after,
+                    cast(null as string) as cause_alone
                 ),
                 struct(
                     case
@@ -159,17 +168,16 @@ changes_named as (
                     end as event,
                     if(replaces, 'group_type', 'group_state') as value_name,
                     if(replaces, type_before, state_before) as value_before,
-                    if(replaces, type_after, state_after) as value_after
+                    if(replaces, type_after, state_after) as value_after,
+                    cast(null as string) as cause_alone
                 ),
                 struct(
-                    if(
-                        is_update and group_before.epoch <> epoch,
-                        'EPOCH_CHANGED',
-                        null
-                    ) as event,
+                    if(is_update and group_before.epoch <> epoch, 'EPOCH_CHANGED', null)
+                        as event,
                     'group_epoch' as value_name,
                     cast(group_before.epoch as string) as value_before,
-                    cast(epoch as string) as value_after
+                    cast(epoch as string) as value_after,
+                    cast(null as string) as cause_alone
                 ),
                 struct(
                     if(
@@ -182,7 +190,8 @@ changes_named as (
                     ) as event,
                     'topology_epoch' as value_name,
                     cast(before.epoch as string) as value_before,
-                    cast(epoch as string) as value_after
+                    cast(epoch as string) as value_after,
+                    cast(null as string) as cause_alone
                 ),
                 struct(
                     case
@@ -193,11 +202,12 @@ changes_named as (
                     end as event,
                     'stored_description_topology_epoch' as value_name,
                     cast(stored_before as string) as value_before,
-                    cast(stored_after as string) as value_after
+                    cast(stored_after as string) as value_after,
+                    cast(null as string) as cause_alone
                 )
             ),
             change -> change.event is not null
-        )) as (event, value_name, value_before, value_after)
+        )) as (event, value_name, value_before, value_after, cause_told)
 
     from states_named
 
@@ -216,14 +226,12 @@ group_changes_told as (
         changes_named.value_name,
         changes_named.value_before,
         changes_named.value_after,
-        if(changes_named.is_member, changes_named.member_id, null) as member_id,
-        case
-            when changes_named.event <> 'GROUP_DELETED' then null
-            when offsets_gone.cause is not null then offsets_gone.cause
-            when not changes_named.stood then 'UNKNOWN'
-            when changes_named.state_before = 'EMPTY' then 'RETENTION'
-            else 'BEFORE_DUE'
-        end as cause
+        changes_named.member_id,
+        if(
+            changes_named.event = 'GROUP_DELETED',
+            coalesce(offsets_gone.cause, changes_named.cause_told),
+            null
+        ) as cause
 
     from changes_named
 

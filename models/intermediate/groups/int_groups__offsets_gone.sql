@@ -197,7 +197,11 @@ offsets_gone as (
             else 'UNKNOWN'
         end as cause,
         if(is_known, expiry_clock, null) as expiry_clock,
-        if(is_known, due_at_ms, null) as due_at_ms,
+        if(
+            is_known and (offsets_retention_ms is not null or expiry_clock = 'explicit'),
+            due_at_ms,
+            null
+        ) as due_at_ms,
         if(is_known, commit_at_ms, null) as commit_at_ms,
         offsets_retention_ms
 

@@ -198,23 +198,20 @@ class _Rebuilt:
 
     def words(self) -> str:
         """From which instant on the records are whole, as far as that can be seen."""
-        condition = self._about.condition(RECORDS)
-        first = self._rows(
-            f"select min(recorded_at_ms) from {RECORDS} "
-            f"where {condition} and recorded_at_ms <= {self._at_ms:d}"
-        )[0][0]
-        of_log = "cluster_id, partition_index"
-        place = (
-            f"({of_log}) in (select {of_log} from {RECORDS} where {condition})"
-            if self._about.group_id is not None
-            else condition
+        [(first, places)] = self._session.sql(
+            f"select min(recorded_at_ms), collect_set(partition_index) from {RECORDS}"
         )
-        gap = self._rows(
-            f"select max(recorded_at_ms) from (select recorded_at_ms, log_offset, "
-            f"lag(log_offset, 1, -1) over (partition by {of_log} order by log_offset) as previous "
-            f"from {RECORDS} where {place} and recorded_at_ms <= {self._at_ms:d}) "
-            "where log_offset > previous + 1"
-        )[0][0]
+        mine = About(self._about.cluster_id).condition(RECORDS)
+        if self._about.group_id is not None:
+            mine += f" and partition_index in ({', '.join(map(str, places)) or 'null'})"
+        log = (
+            "select recorded_at_ms, log_offset, lag(log_offset, 1, -1) over (partition by "
+            f"cluster_id, partition_index order by log_offset) as previous from {RECORDS} "
+            f"where {mine} and recorded_at_ms <= {self._at_ms:d}"
+        )
+        [(gap,)] = self._rows(
+            f"select max(recorded_at_ms) from ({log}) where log_offset > previous + 1"
+        )
         return _whole_words(self._at_ms, first, gap)
 
     def _fold(self, until: str) -> None:
@@ -241,24 +238,25 @@ class _Rebuilt:
         """The last one of each cluster. An empty one has no rows that would tell when it came, so
         the one that is in force is taken as state has it."""
         is_now = self._until == _NOW and self._folded == _NOW
+        columns = ", ".join(column.name for column in tables()[f"raw.{kind}"].columns)
         for cluster in self._clusters:
             here = f"cluster_id = {literal(cluster)}"
-            table, condition = f"state.{kind}", here
             last = self._one(f"select max(run_id) from raw.{kind} where {here} and {mine}")
-            if not is_now:
-                table, condition = f"raw.{kind}", f"{here} and run_id = {literal(last or '')}"
-            if last is None and not is_now:
-                continue
-            columns = ", ".join(column.name for column in tables()[f"raw.{kind}"].columns)
+            table = f"state.{kind}" if is_now else f"raw.{kind}"
+            loaded = "true" if is_now else f"run_id = {literal(last or '')}"
             asked = self._about.condition(table)
             rows = arrow_table(
-                self._source, f"select {columns} from {table} where {condition} and {asked}"
+                self._source,
+                f"select {columns} from {table} where {here} and {loaded} and {asked}",
             )
+            # of a load that came before another run the rows may be gone since
+            if last is None and not (is_now and rows.num_rows):
+                continue
             self._open(
                 Run(last or self._last, "load", [cluster], self._at_ms, load_kind=kind), _NOW
             )
             self._session.bring(kind, rows_sql(run_views()[kind], rows.to_pylist()))
-            self._session.run_models(*(model.name for model in self._session.models("fold", kind)))
+            self._run([model.name for model in self._session.models("fold", kind)])
 
     def _again(self, run: Run) -> None:
         """A run that was applied: decided anew on the same state, and applied to it."""

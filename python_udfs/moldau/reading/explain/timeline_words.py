@@ -132,7 +132,7 @@ def _when_due(row: Row) -> str:
         return ""
     told = f"; committed {format_instant(committed)}"
     if due is None:
-        return f"{told}, and no clock ran for it"
+        return told if row["expiry_clock"] else f"{told}, and no clock ran for it"
     clock = _CLOCKS.get(row["expiry_clock"])
     if clock is None:
         return f"{told}, due {format_instant(due)}, which the client itself had named"
