@@ -4,7 +4,7 @@ commits as (
 
     select
         *,
-        committed_offset - before.committed_offset as step,
+        committed_offset - record_before.committed_offset as step,
         case
             when group_before is null or group_before.is_tombstone then null
             when group_before.kind = 2 then group_before.member_count > 0
@@ -40,8 +40,8 @@ commits_named as (
     select
         *,
         case
-            when before is null then 'FIRST_COMMIT'
-            when before.is_tombstone then 'CAME_BACK'
+            when record_before is null then 'FIRST_COMMIT'
+            when record_before.is_tombstone then 'CAME_BACK'
             when step < 0 then 'REWOUND'
             when step > 0 and has_members = false then 'JUMPED_AHEAD'
             when step >= 1000 and step / 10 > longest_step then 'JUMPED_AHEAD'

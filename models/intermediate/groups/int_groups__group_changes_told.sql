@@ -183,13 +183,13 @@ changes_named as (
                     if(
                         record_type = 23
                         and not is_tombstone
-                        and not before.is_tombstone
-                        and before.epoch <> epoch,
+                        and not record_before.is_tombstone
+                        and record_before.epoch <> epoch,
                         'EPOCH_CHANGED',
                         null
                     ) as event,
                     'topology_epoch' as value_name,
-                    cast(before.epoch as string) as value_before,
+                    cast(record_before.epoch as string) as value_before,
                     cast(epoch as string) as value_after,
                     cast(null as string) as cause_alone
                 ),

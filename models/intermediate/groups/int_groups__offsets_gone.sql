@@ -91,12 +91,12 @@ groups_then as (
         gone.recorded_at_ms,
         gone.run_id,
         gone.is_group_known
-        and coalesce(not gone.before.is_tombstone and gone.before.is_readable, false)
+        and coalesce(not gone.record_before.is_tombstone and gone.record_before.is_readable, false)
             as is_known,
-        if(gone.before.is_tombstone = false, gone.before.committed_offset, null)
+        if(gone.record_before.is_tombstone = false, gone.record_before.committed_offset, null)
             as committed_offset,
-        gone.before.commit_at_ms as commit_at_ms,
-        gone.before.expire_at_ms as expire_at_ms,
+        gone.record_before.commit_at_ms,
+        gone.record_before.expire_at_ms,
         case coalesce(gone.group_kind, 2)
             when 2 then 'classic'
             when 3 then 'consumer'

@@ -51,22 +51,29 @@ records_paired as (
                 expire_at_ms,
                 epoch
             )
-        ) over of_key as before,
+        ) over of_key as record_before,
         lead(log_offset) over of_key as replaced_log_offset,
-        last_value(if(is_group, struct(
-            kind,
-            is_tombstone,
-            is_readable,
-            recorded_at_ms,
-            epoch,
-            protocol_type,
-            member_count,
-            state_at_ms,
-            subscribed_topics,
-            stored_description_topology_epoch
-        ), null)) ignore nulls over before_it as group_before,
-        last_value(if(is_commit, null, struct(log_offset, recorded_at_ms))) ignore nulls
-            over before_it as change_before,
+        last_value(
+            if(
+                is_group,
+                struct(
+                    kind,
+                    is_tombstone,
+                    is_readable,
+                    recorded_at_ms,
+                    epoch,
+                    protocol_type,
+                    member_count,
+                    state_at_ms,
+                    subscribed_topics,
+                    stored_description_topology_epoch
+                ),
+                null
+            )
+        ) ignore nulls over before_it as group_before,
+        last_value(
+            if(is_commit, null, struct(log_offset, recorded_at_ms))
+        ) ignore nulls over before_it as change_before,
         coalesce(
             sum(if(is_group and is_tombstone, 1, 0)) over before_it, 0
         ) as incarnation
@@ -99,8 +106,8 @@ members_moved as (
         *,
         case
             when not is_member or not is_readable then 0
-            when is_tombstone then if(before.is_tombstone = false, -1, 0)
-            when before.is_tombstone = false then 0
+            when is_tombstone then if(record_before.is_tombstone = false, -1, 0)
+            when record_before.is_tombstone = false then 0
             else 1
         end as members_added
 
