@@ -48,7 +48,7 @@ decisions as (
             substring(named, 1, length(named) - length(element_at(split(named, '-'), -1)) - 1),
             null
         ) as topic_name,
-        if(about = 'offset', try_cast(element_at(split(named, '-'), -1) as int), null)
+        if(about = 'offset', cast(element_at(split(named, '-'), -1) as int), null)
             as partition_index,
         previous_decision as value_before,
         decision as value_after,

@@ -153,7 +153,8 @@ class _Rebuilt:
 
     def __init__(self, source: Path, session: Session, at_ms: int, about: About) -> None:
         self._session, self._at_ms, self._about = session, at_ms, about
-        self._source = connect_duckdb(source, self._read_tables(source))
+        self._there = self._read_tables(source)
+        self._source = connect_duckdb(source, self._there)
         self._folded = ""  # the last load that is folded
         self._last = self._one(f"select max(run_id) from state.runs where {self._before()}") or ""
 
@@ -237,6 +238,8 @@ class _Rebuilt:
     def _fold_snapshot(self, kind: str, mine: str) -> None:
         """The last one of each cluster. An empty one has no rows that would tell when it came, so
         the one that is in force is taken as state has it."""
+        if not {f"raw.{kind}", f"state.{kind}"} <= set(self._there):
+            return
         is_now = self._until == _NOW and self._folded == _NOW
         columns = ", ".join(column.name for column in tables()[f"raw.{kind}"].columns)
         for cluster in self._clusters:
@@ -301,7 +304,9 @@ class _Rebuilt:
     def _applied(self) -> list[Run]:
         """Runs that changed what is asked about, or that decided for the very instant."""
         traces = " union ".join(
-            f"select run_id from {table} where {self._about.condition(table)}" for table in _TRACES
+            f"select run_id from {table} where {self._about.condition(table)}"
+            for table in _TRACES
+            if table in self._there
         )
         found = self._rows(
             "select run_id, kind, cluster_ids, decided_at_ms from state.runs "
@@ -361,6 +366,8 @@ class _Rebuilt:
         )
 
     def _copy(self, table: str, condition: str) -> None:
+        if table not in self._there:  # of a warehouse that an earlier version made
+            return
         mine = self._about.condition(table)
         self._give(table, f"select * from {table} where {mine} and {condition}")
 
