@@ -109,9 +109,9 @@ def require_groups(warehouse: Path, name: str) -> str:
     if full_name in SHOWN or (full_name in marts() and is_of_groups and read <= known):
         return full_name
     raise MoldauError(
-        f"--as-of rebuilds groups, their offsets and what is decided about them, and {full_name} "
-        f"is made of other things, too: it takes {', '.join(one for one in SHOWN)} "
-        "and the marts that are made of these alone, such as marts.groups"
+        f"--as-of rebuilds groups, and {full_name} is made of other things, too: ask for "
+        "state.groups, state.group_offsets, what is decided about groups and offsets, or a mart "
+        "of these alone, such as marts.groups"
     )
 
 
@@ -193,7 +193,8 @@ class _Rebuilt:
             if kind in decided:
                 continue
             last = run_id_after(last or None, kind)
-            self._open(Run(last, kind, self._clusters, self._at_ms, is_dry_run=True), last)
+            run = Run(last, kind, self._clusters, self._at_ms, is_dry_run=True)
+            self._open(run, self._last)
             models = self._session.models("decide", kind)
             self._run([model.name for model in models if model.decides])
 
