@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from moldau.engines.chosen import Engines
+from moldau.engines.duckdb.delta_types import literal
 from moldau.errors import MoldauError
 from moldau.instants import format_instant
-from moldau.literals import literal, rows_sql
+from moldau.literals import rows_sql
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables, resolve
 from moldau.reading.tables.query import arrow_table, run

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from history_support import INSTANTS, by_moldau, history, opened
+from log_support import Log
 from spark_support import commits
 from tables_alike import OF_THE_RUN
 from whole_runs import YML
@@ -15,7 +17,9 @@ from whole_runs import YML
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
 from moldau.project import SAMPLES
-from moldau.reading.tables.query import query
+from moldau.reading.explain.subjects import explained
+from moldau.reading.explain.timeline import timeline
+from moldau.reading.tables.query import query, table_rows
 from moldau.runs.as_of import About, as_of, require_groups
 from moldau.runs.load import load
 from moldau.settings import load_settings
@@ -96,6 +100,25 @@ def test_a_group_alone_is_as_among_all(warehouse: Path) -> None:
             name: [row for row in rows if repr(group_id) in row] for name, rows in among.items()
         }
         assert found == mine and found["state.groups"]
+
+
+@pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", ""])
+def test_a_group_may_be_called_anything(warehouse: Path, group_id: str) -> None:
+    log = Log()
+    for place in range(3):
+        log.commit(group_id, at_ms=1_000 * (place + 1), offset=place)
+    file = warehouse.parent / "odd.jsonl"
+    file.write_text("".join(json.dumps(record.as_line()) + "\n" for record in log.records))
+    with opened(warehouse) as session:
+        load(session, [file], "west", "records")
+    with moment(warehouse, 2_500, About("west", group_id)) as then:
+        [offset] = table_rows(then, "marts.group_offsets").as_dicts()
+        assert (offset["group_id"], offset["committed_offset"]) == (group_id, 1)
+        assert explained(then, f"offset {group_id} t-0", "west").words
+    told = timeline(warehouse, group_id, as_of_ms=2_500).events
+    assert [(row["event"], row["value_after"]) for row in told] == [
+        ("FIRST_COMMIT", "0"), ("COMMITS", "1"),
+    ]  # fmt: skip
 
 
 def test_nothing_is_written_and_what_cannot_be_rebuilt_is_refused(warehouse: Path) -> None:
