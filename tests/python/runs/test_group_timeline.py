@@ -18,7 +18,9 @@ from moldau.reading.explain.timeline_words import in_words
 from moldau.reading.tables.query import query
 from moldau.runs.decide import decide
 from moldau.runs.load import load
+from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
+from moldau.settings import load_settings
 
 T = 1_795_000_000_000
 MINUTE = 60_000
@@ -159,6 +161,20 @@ def test_every_row_of_the_broker_has_the_record_that_proves_it(session: Session)
         "and e.group_id = r.group_id where e.cluster_id = 'proofs'",
     )
     assert [row[0] for row in without.rows] == ["DECIDED"]
+
+
+def test_a_real_broker_s_deletions_have_their_cause(tmp_path: Path) -> None:
+    """Its check came each second: one group was deleted by a tool, the others in time."""
+    settings = load_settings(SAMPLES / "moldau.yml", tmp_path / "w")
+    with open_session(settings, "pytest") as of_sample:
+        for file in ("__consumer_offsets.jsonl", "__consumer_offsets.later.jsonl"):
+            load(of_sample, [SAMPLES / "west" / file], "west", "records")
+    rows = query(
+        tmp_path / "w",
+        "select cause, group_id = 'c-delete-off' as by_a_tool, count(distinct group_id) as groups "
+        "from marts.group_timeline where event like '%_DELETED' group by all order by all",
+    ).rows
+    assert list(rows) == [("BEFORE_DUE", True, 1), ("RETENTION", False, 12)]
 
 
 def test_one_group_is_told_as_the_whole_mart_has_it(session: Session) -> None:
