@@ -164,7 +164,8 @@ class _Rebuilt:
         self._copy(RECORDS, f"recorded_at_ms <= {self._at_ms:d}")
         again = ", ".join(literal(run.run_id) for run in self._applied) or "''"
         extra = {
-            "history.decision_changes": self._subjects,
+            # a dry run may have decided for a later instant
+            "history.decision_changes": f"{self._subjects} and decided_at_ms <= {self._at_ms:d}",
             _CALLS: f"run_id not in ({again})",  # their outcomes come as they are gone through
         }
         for table in _HISTORY:
