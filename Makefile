@@ -81,7 +81,7 @@ STEPS ?= 40
 
 parity: setup ## random histories and kills by DuckDB, Spark and dbt, compared (half an hour): SEED, STEPS
 	@echo "make parity SEED=$(SEED) STEPS=$(STEPS)"
-	PARITY_SEED=$(SEED) PARITY_STEPS=$(STEPS) PARITY_RUNS=1000 PARITY_KILLS=1000 $(BIN)/python -m pytest -n 0 tests/python/runs/test_three_writers.py
+	PARITY_SEED=$(SEED) PARITY_STEPS=$(STEPS) PARITY_SPARK=1000 PARITY_RUNS=1000 PARITY_KILLS=1000 $(BIN)/python -m pytest -n 0 tests/python/runs/test_three_writers.py
 	$(BIN)/python tests/killed_runs.py --seed $(SEED)
 
 clean: ## remove what was built; the warehouse stays

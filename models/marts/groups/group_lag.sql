@@ -1,69 +1,8 @@
 with
 
-partitions_followed as (
+lag_compared as (
 
-    select * from {{ ref('int_groups__partitions_followed') }}
-
-),
-
-partitions_told as (
-
-    select * from {{ ref('int_groups__partitions_told') }}
-
-),
-
-topics_told as (
-
-    select
-        cluster_id,
-        topic_name,
-        collect_set(topic_id) as topic_ids
-
-    from partitions_told
-
-    group by
-        cluster_id,
-        topic_name
-
-),
-
-clusters_told as (
-
-    select distinct cluster_id
-
-    from topics_told
-
-),
-
-partitions_compared as (
-
-    select
-        followed.*,
-        told.log_start_offset,
-        told.last_stable_offset,
-        told.high_watermark,
-        told.log_end_offset,
-        told.taken_at_ms,
-        clusters_told.cluster_id is not null
-        and topics_told.cluster_id is null as is_topic_gone,
-        {# a partition that the snapshot lacks has the id of its topic #}
-        followed.committed_topic_id is not null
-        and coalesce(
-            followed.committed_topic_id <> told.topic_id,
-            size(topics_told.topic_ids) > 0
-            and not array_contains(
-                topics_told.topic_ids, followed.committed_topic_id
-            ),
-            false
-        ) as is_topic_recreated
-
-    from partitions_followed as followed
-
-    left join partitions_told as told using (cluster_id, topic_name, partition_index)
-
-    left join topics_told using (cluster_id, topic_name)
-
-    left join clusters_told using (cluster_id)
+    select * from {{ ref('int_groups__lag_compared') }}
 
 ),
 
@@ -74,7 +13,7 @@ ends_known as (
         {# an offset of another topic is no place in this log #}
         if(is_topic_recreated, null, committed_offset) as own_offset
 
-    from partitions_compared
+    from {{ ref('int_groups__partitions_compared') }}
 
 ),
 
@@ -104,38 +43,50 @@ lag_counted as (
 group_lag as (
 
     select
-        cluster_id,
-        group_id,
-        topic_name,
-        partition_index,
-        status,
-        committed_offset,
-        log_start_offset,
-        last_stable_offset,
-        high_watermark,
-        log_end_offset,
-        lag,
+        counted.cluster_id,
+        counted.group_id,
+        counted.topic_name,
+        counted.partition_index,
+        counted.status,
+        counted.committed_offset,
+        counted.log_start_offset,
+        counted.last_stable_offset,
+        counted.high_watermark,
+        counted.log_end_offset,
+        counted.lag,
         case
-            when own_offset >= last_stable_offset then 0
-            when own_offset >= log_start_offset
-                then last_stable_offset - own_offset
-            when own_offset < log_start_offset
+            when counted.own_offset >= counted.last_stable_offset then 0
+            when counted.own_offset >= counted.log_start_offset
+                then counted.last_stable_offset - counted.own_offset
+            when counted.own_offset < counted.log_start_offset
                 then if(
-                    log_start_offset >= last_stable_offset,
+                    counted.log_start_offset >= counted.last_stable_offset,
                     0,
-                    last_stable_offset - log_start_offset
+                    counted.last_stable_offset - counted.log_start_offset
                 )
         end as records_to_read,
-        if(
-            lag = 0 or (lag > 0 and log_start_offset >= high_watermark),
-            cast(0 as bigint),
-            null
-        ) as lag_seconds,
-        committed_at_ms,
-        {{ instant('committed_at_ms') }} as committed_at,
-        {{ instant('taken_at_ms') }} as end_taken_at
+        compared.lag_seconds,
+        compared.lag_seconds_at_least,
+        case
+            when compared.lag_then is null then null
+            when counted.lag < compared.lag_then then 'SHRINKING'
+            when counted.lag = compared.lag_then then 'STEADY'
+            {# of who stands still only the end has moved #}
+            when counted.committed_offset = compared.offset_then then 'STOPPED'
+            else 'GROWING'
+        end as trend,
+        compared.offset_then,
+        compared.lag_then,
+        counted.committed_at_ms,
+        {{ instant('counted.committed_at_ms') }} as committed_at,
+        {{ instant('counted.taken_at_ms') }} as end_taken_at,
+        {{ instant('compared.then_at_ms') }} as then_at,
+        {{ instant('compared.lost_from_at_ms') }} as lost_from_at
 
-    from lag_counted
+    from lag_counted as counted
+
+    left join lag_compared as compared
+        using (cluster_id, group_id, topic_name, partition_index)
 
 )
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moldau.cli.held import session_for, wait_option
-from moldau.cli.options import format_option, pass_settings
+from moldau.cli.options import format_option, pass_settings, place_options
 from moldau.cli.output import write_rows
-from moldau.cli.say import say
+from moldau.cli.say import is_terminal, say
 from moldau.domains import domains
 from moldau.settings import Settings
 
@@ -22,13 +22,18 @@ REFUSALS_SHOWN = 20
 COLUMNS = (
     "run_id", "cluster_id", "kind", "rows_new", "rows_already_there", "rows_refused",
 )  # fmt: skip
-FOUND = ("decode_statuses", "unknown_topics", "notes")
+FOUND = ("records", "decode_statuses", "unknown_topics", "notes")
 
 
 @click.command(name="load")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--cluster", metavar="NAME", help="Cluster that the files are from.")
-@click.option("--kind", type=click.Choice(KINDS), help="What the files hold.")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    help="What the files hold; segments of a log (.log) hold records.",
+)
+@place_options
 @click.option("--retry", metavar="RUN", help="Finish this load, which was set aside.")
 @click.option("--drop", metavar="RUN", help="Forget this load or run, which was set aside.")
 @format_option
@@ -39,12 +44,18 @@ def load(
     files: tuple[Path, ...],
     cluster: str | None,
     kind: str | None,
+    topic: str | None,
+    partition: int | None,
     retry: str | None,
     drop: str | None,
     output_format: str,
     wait: float,
 ) -> None:
-    """Load FILES (.jsonl, .jsonl.gz, .parquet): each record once, decoded and folded into state.
+    """Load FILES: each record once, decoded and folded into state.
+
+    FILES are JSON (.jsonl, .ndjson, or .json with lines or one array; also with .gz or .zst),
+    Parquet, Delta tables, segments of a log as a broker keeps them (.log), what Kafka's own tools
+    print (.txt), folders of these, quoted patterns, and - for standard input.
 
     A bad line is named on stderr and left out while the others load; the exit code is then 2.
     What was not understood is counted by topic and decode status; the exit code stays 0.
@@ -59,6 +70,7 @@ def load(
     \b
     Example:
       moldau load samples/east/__consumer_offsets.jsonl --cluster east --kind records
+      moldau load '/var/lib/kafka/data/__consumer_offsets-*' --cluster east
       moldau load --retry 00000007-load
     """
     asked = [option for option in (files, retry, drop) if option]
@@ -78,22 +90,33 @@ def load(
         with session_for(settings, "moldau load", wait) as session:
             _tell(retry_load(session, retry), output_format)
     else:
-        if not (cluster and kind):
-            raise click.UsageError(f"--{'kind' if cluster else 'cluster'} is missing")
+        if not cluster:
+            raise click.UsageError("--cluster is missing")
         settings.cluster(cluster)
-        for file in files:
-            if not file.is_file():
-                raise click.UsageError(f"{file} is not a file")
+        from moldau.loading.formats import ENDINGS_OF_RECORDS, ending, size_of
+        from moldau.loading.inputs import Place, inputs
         from moldau.runs.load import load as load_files
 
-        bytes_coming = sum(file.stat().st_size for file in files)
+        notes: list[str] = []
+        found = inputs(files, notes.append)
+        if not kind:
+            if not all(ending(file)[0] in ENDINGS_OF_RECORDS for file in found):
+                raise click.UsageError("--kind is missing")
+            kind = "records"
+        place = Place(topic, partition)
+        bytes_coming = sum(map(size_of, found))
         with session_for(settings, "moldau load", wait, bytes_coming) as session:
-            _tell(load_files(session, list(files), cluster, kind), output_format)
+            _tell(load_files(session, found, cluster, kind, place, notes), output_format)
 
 
 def _tell(loaded: Loaded, output_format: str) -> None:
     """Ends the command with exit code 2 if a line was refused; what was not understood is none."""
+    from moldau.loading.remarks import of_records
+
     say_oddities(loaded)
+    if is_terminal() and output_format == "table":
+        for line in of_records(loaded.records):
+            say(f"moldau: {line}", err=True)
     row = row_of(loaded, output_format)
     write_rows(tuple(row), [tuple(row.values())], output_format)
     if loaded.rows_refused:

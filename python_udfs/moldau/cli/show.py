@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.options import clock_option, format_option, pass_settings_to_read
+from moldau.cli.options import as_of_option, clock_option, format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
+from moldau.cli.say import warn
 from moldau.settings import Settings
 
 
@@ -14,6 +15,7 @@ from moldau.settings import Settings
 @click.option("--where", metavar="SQL", help="Only rows for which this condition holds.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows.")
 @clock_option
+@as_of_option
 @format_option
 @pass_settings_to_read
 def show(
@@ -22,18 +24,31 @@ def show(
     where: str | None,
     limit: int | None,
     at_ms: int | None,
+    as_of_ms: int | None,
     output_format: str,
 ) -> None:
     """Print the rows of TABLE, in the order of its key.
 
     TABLE is `database.table`, or the bare name if only one database has it. The condition is
-    DuckDB's SQL; `moldau status` lists the tables.
+    DuckDB's SQL; `moldau status` lists the tables. With --as-of, groups and what is decided about
+    them are rebuilt from the records up to an instant; nothing is written.
 
     \b
     Example:
       moldau show marts.groups --where "group_state = 'EMPTY'" --limit 20
+      moldau show marts.group_offsets --as-of 2026-11-24T09:00:00Z
     """
     from moldau.reading.tables.query import table_rows
 
-    answer = table_rows(settings.warehouse, table, where, limit, at_ms)
-    write_rows(answer.columns, answer.rows, output_format)
+    if as_of_ms is None:
+        answer = table_rows(settings.warehouse, table, where, limit, at_ms)
+        write_rows(answer.columns, answer.rows, output_format)
+        return
+    from moldau.runs.as_of import About, as_of, needs_decisions, require_groups
+
+    name = require_groups(settings.warehouse, table)
+    with as_of(settings, as_of_ms, About(), needs_decisions(name)) as moment:
+        warn(moment.words)
+        clock_ms = as_of_ms if at_ms is None else at_ms
+        answer = table_rows(moment.settings.warehouse, name, where, limit, clock_ms)
+        write_rows(answer.columns, answer.rows, output_format)

@@ -63,6 +63,7 @@ def status(settings: Settings, output_format: str) -> None:
 
 def _write_words(found: Status) -> None:
     from moldau.reading.health.freshness import held_words, stale_words
+    from moldau.reading.health.stopped_syncs import stopped_words
 
     say(f"Warehouse {found.warehouse}")
     if lock := found.lock:
@@ -80,6 +81,8 @@ def _write_words(found: Status) -> None:
             say(f"Upkeep: {row['table']} has {row['upkeep']}; `moldau maintain` does all at once")
     for words in (*held_words(found.freshness), *stale_words(found.freshness)):
         say(f"Live: {words}")
+    for words in stopped_words(found.stopped_syncs):
+        say(f"Mirror: {words}")
     say_lines("\nTables")
     write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
     say_lines("\nLast runs" if found.runs else "\nNo run yet")

@@ -134,6 +134,34 @@ class Subjects:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What `moldau what-if` tells of both sides: rows that have the same `keys` and other `values`.
+
+    `sql`: a query in DuckDB's SQL for the rows of one side, with these columns."""
+
+    keys: tuple[str, ...]
+    values: tuple[str, ...]
+    sql: str
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What of a domain would be decided otherwise under other settings."""
+
+    summary: str
+    example: str
+    """A setting of moldau.yml with its value."""
+    reads: tuple[str, ...]
+    """The views that the queries of `told` name."""
+    told: Mapping[str, Told]
+    """By what `--by` calls it, the default first."""
+    section: str | None = None
+    """The section of moldau.yml whose entries are changed; None = the clusters."""
+    folded: tuple[str, ...] = ()
+    """Columns of a recorded entry that say what was folded: no other settings can undo that."""
+
+
+@dataclass(frozen=True)
 class Domain:
     """`name` is that of its folders of models, its seeds' rows and its dbt group."""
 
@@ -155,6 +183,7 @@ class Domain:
     """A cluster has a rule set of its own (`ruleset:` in moldau.yml) if there are any."""
     reasoned: str | None = None
     """The view of everything that it would decide, for `moldau compare`."""
+    what_if: WhatIf | None = None
     subjects: Subjects | None = None
 
 

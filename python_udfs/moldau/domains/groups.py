@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics, files_of
+from moldau.domains.domain import (
+    Domain,
+    Explained,
+    Kind,
+    Subjects,
+    Told,
+    Topics,
+    WhatIf,
+    files_of,
+)
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -112,6 +121,40 @@ def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
     return Explained(list(in_words(found)), rows_of(found))
 
 
+_CLEANUPS, _SWEEPS, _OFFSETS = (
+    f"intermediate.int_groups__{name}_reasoned"
+    for name in ("cleanup_eligibility", "group_sweeps", "offset_expirations")
+)
+_KEY = ("cluster_id", "group_id")
+_WHAT_IF = WhatIf(
+    summary="Decide which offsets and groups go as if clusters had other settings.",
+    example="offsets.retention.minutes=1440",
+    reads=(_CLEANUPS, _SWEEPS, _OFFSETS),
+    told={
+        "subject": Told(
+            ("cluster_id", "subject"),
+            ("decision", "reason_code"),
+            "select cluster_id, 'sweep ' || group_id as subject, decision, reason_code "
+            f"from {_SWEEPS} union all "
+            "select cluster_id, 'offset ' || group_id || ' ' || topic_name || '-' || "
+            f"partition_index, decision, reason_code from {_OFFSETS} union all "
+            f"select cluster_id, 'cleanup ' || group_id, decision, reason_code from {_CLEANUPS}",
+        ),
+        "group": Told(
+            _KEY,
+            ("offsets_expire", "offsets_kept", "sweep", "cleanup"),
+            "select cluster_id, group_id, coalesce(offsets_expire, 0) as offsets_expire, "
+            "coalesce(offsets_kept, 0) as offsets_kept, sweeps.decision as sweep, "
+            f"cleanups.decision as cleanup from {_SWEEPS} as sweeps "
+            f"left join {_CLEANUPS} as cleanups using (cluster_id, group_id) "
+            "left join (select cluster_id, group_id, "
+            "count(*) filter (where decision = 'expire') as offsets_expire, "
+            "count(*) filter (where decision <> 'expire') as offsets_kept "
+            f"from {_OFFSETS} group by all) using (cluster_id, group_id)",
+        ),
+    },
+)
+
 DOMAIN = Domain(
     name="groups",
     kinds=(
@@ -167,7 +210,10 @@ DOMAIN = Domain(
             is_watched=True,
         ),
     ),
-    verbs={"topology": "Print the topology description of a streams group."},
+    verbs={
+        "timeline": "Tell the past of a group, event by event.",
+        "topology": "Print the topology description of a streams group.",
+    },
     topics=(
         Topics(
             "consumer_offsets",
@@ -175,6 +221,7 @@ DOMAIN = Domain(
             "records",
             known_in_part="int_groups__groups_known_in_part",
         ),
+        Topics("share_group_state", "decoded.share_group_records"),
     ),
     files=files_of(
         _shapes,
@@ -187,6 +234,7 @@ DOMAIN = Domain(
         "coordinator_unloads",
     ),
     reasoned="int_groups__decisions_reasoned",
+    what_if=_WHAT_IF,
     subjects=Subjects(
         forms=(
             "cleanup GROUP",

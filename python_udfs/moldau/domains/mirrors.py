@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Explained, Kind, Question, Recorded, Subjects, Topics
+from moldau.domains.domain import (
+    Domain,
+    Explained,
+    Kind,
+    Question,
+    Recorded,
+    Subjects,
+    Told,
+    Topics,
+    WhatIf,
+)
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -88,6 +98,36 @@ _FOLDED_FOR_NEW_FLOWS = (
     "record_flows",
 )
 
+_TRANSLATIONS = "intermediate.int_mirrors__offset_translations_reasoned"
+_PLACE = ("flow", "group_id", "topic_name", "partition_index")
+_ANSWER = ("translated_offset", "decision", "reason_code")
+_WHAT_IF = WhatIf(
+    summary="Translate offsets as if flows had other settings.",
+    example="exactly.once.source.support=enabled",
+    reads=(_TRANSLATIONS,),
+    told={
+        "partition": Told(
+            _PLACE, _ANSWER, f"select {', '.join((*_PLACE, *_ANSWER))} from {_TRANSLATIONS}"
+        ),
+        "group": Told(
+            ("flow", "group_id"),
+            ("partitions", "translated", "emitted", "reread_max"),
+            "select flow, group_id, count(*) as partitions, "
+            "count(*) filter (where translated_offset >= 0) as translated, "
+            "count(*) filter (where decision = 'emit') as emitted, "
+            f"max(reread_max) as reread_max from {_TRANSLATIONS} group by all",
+        ),
+    },
+    section="flows",
+    folded=(
+        "source_cluster_id",
+        "target_cluster_id",
+        "syncs_cluster_id",
+        "syncs_topic_name",
+        "checkpoints_topic_name",
+    ),
+)
+
 DOMAIN = Domain(
     name="mirrors",
     kinds=(
@@ -130,6 +170,7 @@ DOMAIN = Domain(
     recorded=(Recorded("flows", _flows, _FOLDED_FOR_NEW_FLOWS),),
     has_cluster_rules=False,
     reasoned="int_mirrors__decisions_reasoned",
+    what_if=_WHAT_IF,
     subjects=Subjects(
         forms=("translation GROUP TOPIC-PARTITION", "translation GROUP TOPIC-PARTITION of FLOW"),
         explain=_explain,

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import Domain, Explained, Kind, Recorded, Subjects, files_of
+from moldau.domains.domain import (
+    Domain,
+    Explained,
+    Kind,
+    Recorded,
+    Subjects,
+    Told,
+    WhatIf,
+    files_of,
+)
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -78,6 +87,29 @@ def _explain(
     return Explained(list(metadata_in_words(found)), [found.row()])
 
 
+_ROUNDS, _TOPICS = (
+    f"intermediate.int_producers__metadata_{name}_reasoned" for name in ("rounds", "topics")
+)
+_COUNTS = ("cached_topics", "fetched_topics", "evicted_topics", "reason_code")
+_WHAT_IF = WhatIf(
+    summary="Decide which metadata goes as if producers had other settings.",
+    example="metadata.max.age.ms=600000",
+    reads=(_ROUNDS, _TOPICS),
+    told={
+        "producer": Told(
+            ("cluster_id", "producer_id"),
+            _COUNTS,
+            f"select cluster_id, producer_id, {', '.join(_COUNTS)} from {_ROUNDS}",
+        ),
+        "topic": Told(
+            ("cluster_id", "producer_id", "topic_name"),
+            ("decision", "reason_code"),
+            f"select cluster_id, producer_id, topic_name, decision, reason_code from {_TOPICS}",
+        ),
+    },
+    section="producers",
+)
+
 DOMAIN = Domain(
     name="producers",
     kinds=(
@@ -111,5 +143,6 @@ DOMAIN = Domain(
     ),
     has_cluster_rules=False,
     reasoned="int_producers__decisions_reasoned",
+    what_if=_WHAT_IF,
     subjects=Subjects(forms=("metadata PRODUCER TOPIC", "round PRODUCER"), explain=_explain),
 )

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from moldau.errors import MoldauError
-from moldau.loading.read_lines import FORMATS
 from moldau.loading.shapes import RECORDS
 from moldau.warehouse.durable import fsync
 
+FORMATS = ".jsonl, .jsonl.gz or .parquet"
 Write = Callable[[Sequence[dict[str, Any]]], None]
 
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value_base64", pa.string())]))

@@ -29,6 +29,8 @@ class Loaded:
     refused_file: Path | None = None
     # of its new records those that were not understood: topic -> decode status -> records
     decode_statuses: dict[str, dict[str, int]] = field(default_factory=dict)
+    # all new records, likewise; those of a topic that nothing reads are `unknown_type`
+    records: dict[str, dict[str, int]] = field(default_factory=dict)
     unknown_topics: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a person should know of it, a line each."""
@@ -61,7 +63,7 @@ def bring(warehouse: Path, staged: Staged) -> Loaded:
     differ = refused.count - unread
     there = staged.rows - rows_new - differ
     unknown = sorted({topic for topic, *_ in staged.ranges if families.family_of(topic) is None})
-    notes = list(remarks.of_statuses(tally))
+    notes = [*staged.notes, *remarks.of_statuses(tally)]
     notes += remarks.of_topics(unknown, "their records are kept as bytes, and nothing reads them")
     if staged.kind == RECORDS.kind:
         notes += remarks.of_other_bytes(differ, there, staged.cluster_id)
@@ -78,6 +80,7 @@ def bring(warehouse: Path, staged: Staged) -> Loaded:
         refused.count,
         refused.file,
         {topic: dict(counts) for topic, counts in tally.statuses.items()},
+        {topic: dict(counts) for topic, counts in sorted(tally.records.items())},
         unknown,
         notes,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from moldau.loading.shape import Shape
@@ -45,4 +46,5 @@ def check_rows(
 
 
 def with_lines(table: pa.Table, first: int) -> pa.Table:
-    return table.append_column("line", pa.array(range(first, first + table.num_rows), pa.int64()))
+    lines = np.arange(first, first + table.num_rows, dtype=np.int64)
+    return table.append_column("line", pa.array(lines))

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from moldau.loading.inputs import Place
     from moldau.loading.tally import Tally
     from moldau.sessions.brought import Refusal
 
 _ROWS_AT_ONCE = 8_192
 
 
-def decode_file(
-    file: Path, refuse: Callable[[Refusal], None], tally: Tally, unknown_topics: set[str]
+def decode_files(
+    files: Sequence[Path],
+    refuse: Callable[[Refusal], None],
+    tally: Tally,
+    unknown_topics: set[str],
+    note: Callable[[str], None],
+    place: Place | None = None,
 ) -> Iterator[dict[str, Any]]:
     """One object a record: topic, partition, offset, record_type, ..., key, value.
 
     `refuse` is told each malformed line, which is left out, and `tally` what was not understood.
     A record of a topic that holds no known kind of record is `unknown_type`, with its bytes as
-    base64; its topic joins `unknown_topics`. MoldauError if the file cannot be read.
+    base64; its topic joins `unknown_topics`. `note` is told what else a person should know, and
+    `place` tells whose records they are where a file does not. MoldauError if one cannot be read.
     """
-    from moldau.loading.read_lines import read_chunks
     from moldau.loading.shapes import RECORDS
+    from moldau.loading.sources import sources
     from moldau.records.families import family_of
+    from moldau.settings.limits import Limits
 
-    for table, refused in read_chunks(file, RECORDS):
+    read = sources(files, RECORDS, Limits(), note, place)
+    for table, refused in chain.from_iterable(chunks for _, chunks in read):
         for refusal in refused:
             refuse(refusal)
         for start in range(0, table.num_rows, _ROWS_AT_ONCE):

@@ -15,6 +15,7 @@ _MARKS = (
 )
 # bytes of a letter, and which of them an ASCII letter fills
 _WIDE = (("UTF-32LE", 4, 0), ("UTF-32BE", 4, 3), ("UTF-16LE", 2, 0), ("UTF-16BE", 2, 1))
+_LETTERS = frozenset((*b"\t\n\r", *range(0x20, 0x7F)))  # bytes that are no text may be smaller
 
 
 def wide_encoding(text: bytes) -> str | None:
@@ -25,7 +26,7 @@ def wide_encoding(text: bytes) -> str | None:
     for name, width, filled in _WIDE:
         letters = text[: 2 * width]
         if len(letters) == 2 * width and all(
-            (0 < byte < 128) if index % width == filled else byte == 0
+            byte in _LETTERS if index % width == filled else byte == 0
             for index, byte in enumerate(letters)
         ):
             return name

@@ -15,6 +15,7 @@ import pyarrow.parquet
 
 from moldau.errors import MoldauError
 from moldau.loading.checked_rows import Chunk, check_rows, with_lines
+from moldau.loading.kafka_columns import own_name, path_values, shape_of, types_of
 from moldau.loading.parquet_columns import suited
 from moldau.loading.parquet_values import Column, Unsuited, values_of
 from moldau.loading.shape import Field, Shape
@@ -40,17 +41,39 @@ def parquet_chunks(file: Path, shape: Shape, limits: Limits) -> Iterator[Chunk]:
         raise MoldauError(f"{file} cannot be read as Parquet: {said}") from error
 
 
+def delta_chunks(folder: Path, shape: Shape) -> Iterator[Chunk]:
+    """Rows of the latest version of a Delta table, likewise; a line is a row as it is read."""
+    from deltalake import DeltaTable, QueryBuilder
+
+    try:
+        table = DeltaTable(folder)
+        reader = pa.RecordBatchReader.from_stream(
+            QueryBuilder().register("t", table).execute("select * from t")
+        )
+        layout = _Layout(reader.schema, str(folder), shape)
+        line = 1
+        for batch in reader:
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                rows = batch.slice(start, BATCH_ROWS)
+                yield from _chunk(layout.columns(rows), line, str(folder), layout.shape)
+                line += rows.num_rows
+    except (MoldauError, OSError):
+        raise
+    except Exception as error:  # of a damaged table the library says all kinds of things
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise MoldauError(f"{folder} cannot be read as a Delta table: {said}") from error
+
+
 def _chunks(
     parquet: pa.parquet.ParquetFile, file: str, shape: Shape, limits: Limits
 ) -> Iterator[Chunk]:
-    fields = _fields(parquet.schema_arrow, file, shape)
-    names = [field.name for field in fields]
+    layout = _Layout(parquet.schema_arrow, file, shape)
     line = 1
-    for batch in _batches(parquet, file, names, limits):
-        yield from _chunk(_columns(batch, fields, file), line, file, shape)
+    for batch in _batches(parquet, file, layout.names, limits):
+        yield from _chunk(layout.columns(batch), line, file, layout.shape)
         line += batch.num_rows
     if line == 1:  # what no row shows
-        _columns(pa.table(parquet.schema_arrow.empty_table()), fields, file)
+        layout.columns(pa.table(parquet.schema_arrow.empty_table()))
 
 
 def _batches(
@@ -72,10 +95,38 @@ def _batches(
         yield pa.Table.from_batches(some)
 
 
-def _fields(schema: pa.Schema, file: str, shape: Shape) -> list[Field]:
+class _Layout:
+    """Which columns of a file are which fields of `shape`; MoldauError if that is not clear."""
+
+    def __init__(self, schema: pa.Schema, file: str, shape: Shape) -> None:
+        self._file, self.shape = file, shape_of(schema.names, shape)
+        named = {own_name(name, schema.names, self.shape): name for name in schema.names}
+        self._told = path_values(file, [f for f in self.shape.members if f.name not in named])
+        fields = _fields(schema, [*named, *self._told], file, self.shape)
+        self._columns = {named[field.name]: field for field in fields if field.name in named}
+        self.names = list(self._columns)
+
+    def columns(self, batch: Any) -> dict[str, Column]:
+        found: dict[str, Column] = {}
+        for name, field in self._columns.items():
+            # a name with a dot in it comes along with the column that is named before the dot
+            column = batch.column(batch.schema.names.index(name))
+            if isinstance(column, pa.ChunkedArray):
+                column = column.combine_chunks()
+            if field.name == "timestamp_type":
+                column = types_of(column)
+            try:
+                found[field.name] = suited(column, field)
+            except Unsuited as error:
+                raise MoldauError(f"{self._file}: column {error}") from None
+        for name, value in self._told.items():
+            found[name] = pa.repeat(value, batch.num_rows)
+        return found
+
+
+def _fields(schema: pa.Schema, names: list[str], file: str, shape: Shape) -> list[Field]:
     """Those that the file has; a name is a column's once, and as it is written."""
-    names = schema.names
-    twice = [name for name in shape.fields if names.count(name) > 1]
+    twice = [name for name in shape.fields if schema.names.count(name) > 1]
     if twice:
         raise MoldauError(f"{file} has the column {', '.join(twice)} twice: which one holds?")
     missing = [name for name in shape.required_fields if name not in names]
@@ -84,20 +135,6 @@ def _fields(schema: pa.Schema, file: str, shape: Shape) -> list[Field]:
         there = f" (it has {', '.join(alike)}: capitals count)" if alike else ""
         raise MoldauError(f"{file} has no column {', '.join(missing)}{there}")
     return [field for field in shape.members if field.name in names]
-
-
-def _columns(batch: Any, fields: list[Field], file: str) -> dict[str, Column]:
-    found = {}
-    for field in fields:
-        # a name with a dot in it comes along with the column that is named before the dot
-        column = batch.column(batch.schema.names.index(field.name))
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        try:
-            found[field.name] = suited(column, field)
-        except Unsuited as error:
-            raise MoldauError(f"{file}: column {error}") from None
-    return found
 
 
 def _chunk(columns: dict[str, Column], first: int, file: str, shape: Shape) -> Iterator[Chunk]:

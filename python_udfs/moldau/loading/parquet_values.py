@@ -53,6 +53,8 @@ def leaf(column: pa.Array, wanted: pa.DataType, path: str) -> Column:
         return _texts(column, path)
     if pa.types.is_boolean(wanted):
         return _booleans(column, path)
+    if pa.types.is_binary(wanted):
+        return _contents(column, path)
     if pa.types.is_floating(wanted):
         return _fractions(column, path)
     if path.endswith("_ms"):
@@ -76,6 +78,12 @@ def _text(value: bytes | None) -> str | bytes | None:
         return None if value is None else value.decode()
     except UnicodeDecodeError:
         return value
+
+
+def _contents(column: pa.Array, path: str) -> Column:
+    if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+        raise Unsuited(path, column.type, "bytes")
+    return column.cast(pa.binary())
 
 
 def _booleans(column: pa.Array, path: str) -> Column:

@@ -1,4 +1,4 @@
-"""Files as rows: JSON Lines, gzip and Parquet, a chunk at a time.
+"""Files as rows: JSON Lines, JSON and Parquet, a chunk at a time.
 
 A chunk of JSON Lines is read by Arrow as a whole. Only when that fails, or when the chunk has
 something Arrow cannot tell apart (a field that is missing or null, say), is it read line by line,
@@ -8,12 +8,11 @@ line: the file is refused as a whole.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from moldau.errors import MoldauError
+from moldau.loading.array_rows import array_chunks
 from moldau.loading.checked_rows import Chunk, check_rows, with_lines
 from moldau.loading.encodings import (
     MARK,
@@ -30,39 +30,77 @@ from moldau.loading.encodings import (
     wide_encoding,
     wide_line,
 )
-from moldau.loading.parquet import parquet_chunks
+from moldau.loading.foreign import refuse_foreign
+from moldau.loading.formats import ENDINGS, LINES, PARQUET, STDIN, ending, is_delta, is_stream
+from moldau.loading.inputs import Place
+from moldau.loading.parquet import delta_chunks, parquet_chunks
 from moldau.loading.shape import Shape
+from moldau.loading.shapes import RECORDS
+from moldau.loading.tools.output import form_of, tool_chunks
+from moldau.loading.unpacking import Begun, Guarded, opened, read_twice
 from moldau.sessions.brought import Refusal
 from moldau.settings.limits import Limits
 
 CHUNK_BYTES = 32 * 1024 * 1024
-FORMATS = ".jsonl, .jsonl.gz or .parquet"
+FORMATS = ", ".join(ENDINGS)
+_STDIN_NAME = "standard input"
 
 
-def read_chunks(file: Path, shape: Shape, limits: Limits | None = None) -> Iterator[Chunk]:
+def read_chunks(
+    file: Path,
+    shape: Shape,
+    limits: Limits | None = None,
+    note: Callable[[str], None] = lambda _: None,
+    place: Place | None = None,
+) -> Iterator[Chunk]:
     """Rows of `file` as tables of `shape.schema` plus `line` (int64, from 1).
 
-    `limits`: None = the defaults. Raises MoldauError when the file is missing, of another format,
-    grows out of all proportion, or cannot be read at all.
+    `limits`: None = the defaults. `note` is told what a person should know, `place` whose records
+    they are where the file does not say. Raises MoldauError when the file is missing, of another
+    format, grows out of all proportion, or cannot be read at all.
     """
     limits = limits or Limits()
-    name = file.name.lower()
-    if not file.is_file():
+    kind, packing = ending(file)
+    if not (is_stream(file) or file.is_file() or is_delta(file)):
         raise MoldauError(f"{file} is not a file")
     try:
-        if name.endswith(".jsonl"):
-            with file.open("rb") as plain:
-                yield from _json_chunks(plain, str(file), shape, limits)
-        elif name.endswith(".jsonl.gz"):
-            with file.open("rb") as packed, gzip.open(packed) as unpacked:
-                rows = cast(BinaryIO, unpacked)
-                yield from _json_chunks(rows, str(file), shape, limits, packed)
-        elif name.endswith(".parquet"):
+        if is_delta(file):
+            yield from delta_chunks(file, shape)
+        elif kind == PARQUET and not packing:
             yield from parquet_chunks(file, shape, limits)
+        elif is_stream(file) or kind not in ("", PARQUET):
+            with opened(file) as (stream, packed):
+                yield from _text_chunks(stream, file, shape, limits, packed, note, place)
         else:
             raise MoldauError(f"{file} is not a file that can be loaded: {FORMATS}")
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise MoldauError(f"{file} cannot be read: {_first_line(error)}") from error
+
+
+def _text_chunks(
+    stream: BinaryIO,
+    file: Path,
+    shape: Shape,
+    limits: Limits,
+    packed: BinaryIO | None,
+    note: Callable[[str], None],
+    place: Place | None,
+) -> Iterator[Chunk]:
+    """Of JSON Lines, one array, or the output of Kafka's own tools: the beginning tells which."""
+    begun = cast(BinaryIO, Begun(stream))
+    beginning = cast(Begun, begun).beginning.removeprefix(MARK)
+    name = _STDIN_NAME if file == STDIN else str(file)
+    guarded = cast(BinaryIO, Guarded(begun, name, limits, packed))
+    if shape is RECORDS:
+        refuse_foreign(beginning, name)
+        if form := form_of(beginning):
+            with read_twice(guarded) as again:
+                yield from tool_chunks(form, again, name, limits, note, place or Place())
+            return
+    if beginning.lstrip()[:1] == b"[":
+        yield from array_chunks(guarded, name, shape, limits)
+    else:
+        yield from _json_chunks(begun, name, shape, limits, packed)
 
 
 def _json_chunks(
@@ -114,7 +152,7 @@ def _parts(chunk: bytes, most: int) -> Iterator[tuple[bytes, bool]]:
 def _begun(block: bytes, file: str) -> bytes:
     """The first block without the mark of UTF-8."""
     if encoding := wide_encoding(block):
-        raise _other_encoding(file, f"is {encoding}")
+        raise _other_encoding(file, f"is {encoding}", encoding)
     return block.removeprefix(MARK)
 
 
@@ -209,8 +247,12 @@ def _read_otherwise(text: bytes, shape: Shape) -> str | None:
     return encoding
 
 
-def _other_encoding(file: str, what: str) -> MoldauError:
-    return MoldauError(f"{file} {what}; moldau reads UTF-8, and takes nothing of such a file")
+def _other_encoding(file: str, what: str, encoding: str = "") -> MoldauError:
+    given = "FILE" if file == _STDIN_NAME else file
+    new = f"NEW{ending(Path(file))[0] or LINES[0]}"
+    convert = f": iconv -f {encoding} -t UTF-8 {given} > {new}" if encoding else ""
+    told = f"moldau reads UTF-8, and takes nothing of such a file{convert}"
+    return MoldauError(f"{file} {what}; {told}")
 
 
 def _first_line(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from moldau.escapes import visible
 from moldau.loading.tally import Tally
@@ -32,6 +32,13 @@ def of_statuses(tally: Tally) -> Iterator[str]:
                 "an empty value: "
                 '"value_base64": "" is a value of no bytes, and null means a tombstone'
             )
+
+
+def of_records(records: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """What came, a topic a line."""
+    for topic, counts in records.items():
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        yield f"{_count(sum(counts.values()), 'new record')} of {_named(topic)}: {told}"
 
 
 def of_topics(unknown: Sequence[str], what_happens: str) -> Iterator[str]:

@@ -123,7 +123,8 @@ class Shape:
                     raise ValueError(f"{field.name} is null")
                 checked[field.column] = None
                 continue
-            if isinstance(value, bytes):  # a text of a Parquet file
+            if isinstance(value, bytes) and not pa.types.is_binary(field.file_type):
+                # a text of a Parquet file
                 raise ValueError(f"{field.name} is not UTF-8")
             value = checked[field.column] = field.check(field.name, value)
             if field.minimum is not None and value < field.minimum:

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from moldau.loading.checked_rows import Chunk, check_rows
-from moldau.loading.read_lines import read_chunks
+from moldau.loading.inputs import Place
 from moldau.loading.refusals import Refusals
 from moldau.loading.shape import Shape
+from moldau.loading.sources import sources
 from moldau.sessions.brought import Brought
 from moldau.settings.limits import Limits
 from moldau.warehouse.durable import fsync
@@ -49,9 +50,11 @@ class Staged(Brought):
         return sum(file.stat().st_size for file in self.row_files())
 
 
-def stage(staged: Staged, files: list[Path], shape: Shape, limits: Limits) -> None:
+def stage(
+    staged: Staged, files: list[Path], shape: Shape, limits: Limits, place: Place | None = None
+) -> None:
     """Stage what these files hold; MoldauError when one cannot be read."""
-    stage_chunks(staged, [(str(file), read_chunks(file, shape, limits)) for file in files], shape)
+    stage_chunks(staged, sources(files, shape, limits, staged.notes.append, place), shape)
 
 
 def stage_rows(

@@ -1,4 +1,4 @@
-"""Records that were not understood, counted by topic and decode status."""
+"""Records counted by topic and decode status, those that were not understood by themselves."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ UNDERSTOOD = ("ok", "tombstone")
 
 
 class Tally:
-    """`statuses`: topic -> decode status -> records; `empty`: topic -> values without a byte."""
+    """`records`: topic -> decode status -> records; `statuses` are those that were not understood,
+    `empty` of these, by topic, the values without a byte."""
 
     def __init__(self) -> None:
+        self.records: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self.statuses: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self.empty: dict[str, int] = defaultdict(int)
 
@@ -23,14 +25,11 @@ class Tally:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        told = pc.invert(pc.is_in(statuses, value_set=pa.array(UNDERSTOOD)))
-        if not pc.any(told).as_py():
-            return
-        # Delta's rows come as views, which Arrow does not filter
+        # Delta's rows come as views, which Arrow does not group
         rows = {
-            "topic": topics.cast(pa.string()).filter(told),
-            "status": statuses.filter(told),
-            "empty": pc.equal(pc.binary_length(values.cast(pa.binary())), 0).filter(told),
+            "topic": topics.cast(pa.string()),
+            "status": statuses,
+            "empty": pc.equal(pc.binary_length(values.cast(pa.binary())), 0),
         }
         counted = pa.table(rows).group_by(["topic", "status"])
         for row in counted.aggregate([("status", "count"), ("empty", "sum")]).to_pylist():
@@ -38,6 +37,7 @@ class Tally:
 
     def count(self, topic: str, status: str, records: int = 1, empty: int = 0) -> None:
         """Count these records, and how many of them have an empty value, which no record may."""
+        self.records[topic][status] += records
         if status not in UNDERSTOOD:
             self.statuses[topic][status] += records
             self.empty[topic] += empty

@@ -36,6 +36,7 @@ _RENAMED: dict[str, dict[str, str]] = {
     },
     families.OFFSET_SYNCS: _OFFSETS,
     families.CHECKPOINTS: {"group": "group_id", **_OFFSETS},
+    families.SHARE_GROUP_STATE: {"partition": "partition_index"},
     families.HEARTBEATS: {"timestamp": "heartbeat_at_ms"},
 }
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.errors import MoldauError
 from moldau.loading.bring import Loaded
+from moldau.loading.inputs import Place
 from moldau.loading.shapes import shapes
 from moldau.loading.stage import Staged, stage, stage_rows
 from moldau.runs.stages import carry_out
@@ -22,13 +23,26 @@ if TYPE_CHECKING:
     from moldau.sessions.session import Session
 
 
-def load(session: Session, files: list[Path], cluster_id: str, kind: str) -> Loaded:
+def load(
+    session: Session,
+    files: list[Path],
+    cluster_id: str,
+    kind: str,
+    place: Place | None = None,
+    notes: Sequence[str] = (),
+) -> Loaded:
     """Load files of one kind for one cluster: raw, decoded, folded, before it returns.
 
+    `place`: whose records they are where a file does not tell. `notes` are said of the load, too.
     Raises MoldauError when a file cannot be read; bad lines are refused one by one.
     """
     limits = session.settings.limits
-    return _load(session, cluster_id, kind, lambda to, shape: stage(to, files, shape, limits))
+
+    def put(to: Staged, shape: Shape) -> None:
+        to.notes += notes
+        stage(to, files, shape, limits, place)
+
+    return _load(session, cluster_id, kind, put)
 
 
 def load_rows(

@@ -53,6 +53,8 @@ class Brought:
     """The first of them; all are in a file."""
     refused_more: int = 0
     refused_files: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What a person should know of the files."""
     # records only: first and last offset of each partition
     ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
     # of records that were read from a live cluster

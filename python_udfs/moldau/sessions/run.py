@@ -24,6 +24,7 @@ from moldau.warehouse.parameters import parameters_sql
 if TYPE_CHECKING:
     from moldau.domains.domain import Recorded
     from moldau.sessions.session import Session
+    from moldau.settings import Settings
 
 SKIPPED = "skipped_in_flight"  # status of a tick of `moldau watch` that was dropped
 FAILED = "failed"  # status of a load or run that was set aside
@@ -107,7 +108,7 @@ def open_run(session: Session, run: Run, bytes_brought: int = 0) -> None:
     told |= {"is_open": True, "is_locked": is_locked}
     brought = {
         "parameters": parameters_sql({name: literal(value) for name, value in told.items()}),
-        "settings": rows_sql(run_views()["settings"], _settings_rows(session, run)),
+        "settings": rows_sql(run_views()["settings"], settings_rows(session.settings, run)),
     }
     about = recorded_of(run)
     for recorded in about:
@@ -151,10 +152,11 @@ def _is_loaded(recorded: Recorded, run: Run) -> bool:
     return run.load_kind is not None and (kinds is None or run.load_kind in kinds)
 
 
-def _settings_rows(session: Session, run: Run) -> list[dict[str, Any]]:
+def settings_rows(settings: Settings, run: Run) -> list[dict[str, Any]]:
+    """Rows of run.settings: of each cluster that the run is about."""
     rows = []
     for name in run.cluster_ids:
-        cluster = session.settings.cluster(name)
+        cluster = settings.cluster(name)
         rulesets = run.rulesets.setdefault(name, cluster.ruleset.model_dump())
         run.authorities.setdefault(name, cluster.authority)
         rows.append(

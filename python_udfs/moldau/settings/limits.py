@@ -30,6 +30,10 @@ class Limits(Section):
     line_bytes: Annotated[LineBytes, Field(ge=1024, le=1024 * _MIB)] = ByteSize(16 * _MIB)
     """A longer line is refused. A record of Kafka has a mebibyte at most unless told otherwise."""
 
+    batch_bytes: Annotated[LineBytes, Field(ge=8 * _MIB, le=1024 * _MIB)] = ByteSize(128 * _MIB)
+    """A larger batch of a segment is refused. Kafka takes batches of a mebibyte unless told
+    otherwise."""
+
     expansion: Annotated[Whole, Field(ge=2)] = 200
     """A compressed file out of which more than so many times its bytes come is refused, beyond
     64 MiB. Exports of Kafka's records grow 5 to 40 times."""

@@ -14,7 +14,7 @@ from moldau.warehouse.paths import SCHEMA
 
 # Raised when a release changes a contract, so that the releases before it keep their hands off.
 # 1 was moldau 0.1, which wrote no note.
-NUMBER = 3
+NUMBER = 4
 _OF_0_1 = """
     raw.leader_epochs raw.local_segments raw.open_transactions raw.partition_states raw.records
     raw.topic_configs decoded.checkpoints decoded.group_records decoded.heartbeats

@@ -44,7 +44,7 @@ def test_a_bare_moldau_prints_the_help_as_it_is_meant_to_be_read(capsys: Told) -
     assert capsys.readouterr().err == page
     assert page.count("\n") > 2 * len(verbs())
     assert run(["what-if"]) == 1
-    assert "\n\nCommands:\n  tiers" in capsys.readouterr().err
+    assert "\n\nCommands:\n  groups" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

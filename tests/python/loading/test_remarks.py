@@ -77,9 +77,17 @@ def test_what_is_not_understood_is_counted_by_topic_and_status(
         syncs: {"bad_key": 1},
     }
     assert loaded.unknown_topics == ["\x1b[31mred", "orders"]
+    assert loaded.records == {
+        "\x1b[31mred": {"unknown_type": 1},
+        "__consumer_offsets": {"ok": 2, "tombstone": 1, **COUNTED},
+        "__transaction_state": {"bad_key": 1},
+        syncs: {"bad_key": 1},
+        "orders": {"unknown_type": 1},
+    }
 
     [row], errors = told(loaded, capsys, "json")
     assert row["decode_statuses"] == loaded.decode_statuses
+    assert row["records"] == loaded.records
     assert row["unknown_topics"] == loaded.unknown_topics
     assert row["notes"] == loaded.notes
     for output_format in ("table", "csv"):

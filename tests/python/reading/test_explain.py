@@ -12,6 +12,7 @@ from conftest import Write
 
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError
+from moldau.reading.explain.found_rows import rows_of
 from moldau.reading.explain.groups import explain_subject
 from moldau.reading.explain.groups_words import in_words
 
@@ -135,6 +136,29 @@ def test_a_group_id_explains_everything_about_the_group(filled: Path) -> None:
     text = words(filled, "app")
     assert text.index("Clean-up cycle:") < text.index("Sweep:") < text.index("Offset orders-0:")
     assert "Sweep: not decided yet: `moldau sweep --dry-run --cluster east` decides" in text
+
+
+def test_a_group_id_tells_where_an_application_would_start(filled: Path, write: Write) -> None:
+    assert "started now" not in words(filled, "cleanup app")
+    lost = OFFSET | {"topic_name": "lost", "committed_offset": 4}
+    write("state.group_offsets", lost)
+    log = {"cluster_id": "east", "partition_index": 0, "is_leader": True, "taken_at_ms": NOON}
+    ends = {"log_start_offset": 10, "last_stable_offset": 45, "high_watermark": 50}
+    for name in ("lost", "orders"):
+        write("state.partition_states", log | ends | {"log_end_offset": 50, "topic_name": name})
+    for code, decision in (("BELOW_LOG_START", "reset"), ("COMMITTED", "continue")):
+        reason = {"decision_table": "start_positions", "reason_code": code}
+        write("seeds.reason_codes", reason | {"decision": decision, "reason_text": "Because."})
+    told = words(filled, "app").split("If an application of the group started now:\n")[1]
+    assert told.splitlines() == [
+        "  lost-0: meets its auto.offset.reset (earliest is 10, latest 50, or 45 with "
+        "read_committed)",
+        "    why: Because. (BELOW_LOG_START)",
+        "  1 partition goes on from the committed offset (COMMITTED)",
+    ]
+    rows = rows_of(explain_subject(filled, "app"))
+    starts = [(row["subject"], row["decision"]) for row in rows if "start " in row["subject"]]
+    assert starts == [("start app lost-0", "reset"), ("start app orders-0", "continue")]
 
 
 def test_open_transactions_are_named_by_producer(filled: Path, write: Write) -> None:

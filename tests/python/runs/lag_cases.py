@@ -78,10 +78,16 @@ class Groups(Log):
     """A log that groups are made in as clients make them."""
 
     def offset(
-        self, group: str, topic: str, offset: int = 100, index: int = 0, id: str = ZERO
+        self,
+        group: str,
+        topic: str,
+        offset: int = 100,
+        index: int = 0,
+        id: str = ZERO,
+        at_ms: int = T,
     ) -> None:
-        value = {"offset": offset, "commitTimestamp": T, "topicId": uuid_of(topic, id)}
-        self.add(_offset_key(group, topic, index), encode_value(FAMILY, 1, 4, value), T)
+        value = {"offset": offset, "commitTimestamp": at_ms, "topicId": uuid_of(topic, id)}
+        self.add(_offset_key(group, topic, index), encode_value(FAMILY, 1, 4, value), at_ms)
 
     def unreadable_offset(self, group: str, topic: str) -> None:
         self.add(_offset_key(group, topic), UNREADABLE, T)

@@ -1,8 +1,8 @@
 """One random history, written by DuckDB, by Spark through `moldau` and by Spark through dbt.
 
-Here dbt makes one run of each kind, and one that is killed, after runs of the embedded engine.
-`make parity` takes another seed and more steps, makes every run by dbt, and kills all of its that
-are to be killed.
+Here Spark takes the last steps, and dbt one run of each kind and one that is killed, after steps of
+the embedded engine. `make parity` takes another seed and more steps, gives all to Spark and every
+run to dbt, and kills all of its that are to be killed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,15 @@ from moldau.warehouse.contracts import marts
 
 pytestmark = pytest.mark.spark
 
-SEED, STEPS, RUNS, KILLS = (
+SEED, STEPS, SPARK, RUNS, KILLS = (
     int(os.environ.get(f"PARITY_{name}", default))
-    for name, default in (("SEED", 36), ("STEPS", 30), ("RUNS", len(KINDS)), ("KILLS", 1))
+    for name, default in {
+        "SEED": 36,
+        "STEPS": 30,
+        "SPARK": 20,
+        "RUNS": len(KINDS),
+        "KILLS": 1,
+    }.items()
 )
 READ_AT_MS = 1_800_000_000_000  # of the marts
 WRITERS = ("duckdb", "spark", "dbt")
@@ -54,7 +60,8 @@ def made(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Made:
     with opened(made.warehouses["duckdb"]) as embedded:
         by_moldau(embedded, made.steps)
     with spark_apart(session, made.warehouses["spark"]), opened(made.warehouses["spark"]) as spark:
-        by_moldau(in_spark(spark), made.steps)
+        by_moldau(spark, made.steps[:-SPARK])
+        by_moldau(in_spark(spark), made.steps[-SPARK:])
     with spark_apart(session, made.warehouses["dbt"]), pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "dbt")
         made.told = by_dbt(made.warehouses["dbt"], made.steps, RUNS, KILLS)

@@ -29,4 +29,21 @@ def rows_of(explanation: Explanation) -> list[dict[str, Any]]:
                 "run_id": row.get("run_id"),
             }
         )
-    return rows
+    return rows + [_of_start(row) for row in explanation.starts]
+
+
+def _of_start(row: dict[str, Any]) -> dict[str, Any]:
+    """What an application would do now is nobody's decision, so no run has made it."""
+    place = f"{row['topic_name']}-{row['partition_index']}"
+    return {
+        "cluster_id": row["cluster_id"],
+        "subject": f"start {row['group_id']} {place}",
+        "decision": row["decision"],
+        "reason_code": row["reason_code"],
+        "reason_text": row["reason_text"],
+        "blocked_by": [],
+        "next_change_at_ms": None,
+        "decided_at_ms": None,
+        "ruleset": None,
+        "run_id": None,
+    }

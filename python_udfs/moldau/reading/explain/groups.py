@@ -25,6 +25,7 @@ _READ = (
     "state.settings",
     "history.decision_changes",
 )
+START_POSITIONS = "marts.start_positions"
 _KEY = "where cluster_id = ? and group_id = ?"
 Row = dict[str, Any]
 
@@ -50,6 +51,8 @@ class Explanation:
     open_transactions: list[Row]
     offset_decisions: list[Row] = field(default_factory=list)
     """The current decisions about every offset of the group, kept ones first."""
+    starts: list[Row] = field(default_factory=list)
+    """Of marts.start_positions, resets first; none if a single decision was asked about."""
 
 
 def explain_subject(warehouse: Path, text: str, cluster: str | None = None) -> Explanation:
@@ -77,7 +80,13 @@ def explain_subject(warehouse: Path, text: str, cluster: str | None = None) -> E
     transactions = tables.rows(
         "state.open_transactions", f"{_KEY} order by topic_name, partition_index, producer_id", key
     )
-    return Explanation(group, decided, transactions, offsets)
+    starts = _starts(warehouse, key) if len(subject.kinds) > 1 else []
+    return Explanation(group, decided, transactions, offsets, starts)
+
+
+def _starts(warehouse: Path, key: list[Any]) -> list[Row]:
+    order = f"{_KEY} order by decision <> 'reset', topic_name, partition_index"
+    return Tables(warehouse, [START_POSITIONS]).rows(START_POSITIONS, order, key)
 
 
 def _offsets(

@@ -14,6 +14,7 @@ _NAMES = {"cleanup": "Clean-up cycle", "sweep": "Sweep", "offset": "Offset"}
 _COMMANDS = {"cleanup": "cycle", "sweep": "sweep", "offset": "sweep"}
 _LISTED = 5
 _OFFSETS_IN_FULL = 20
+_STARTS_IN_FULL = 20
 
 
 def in_words(explanation: Explanation) -> Iterator[str]:
@@ -32,6 +33,39 @@ def in_words(explanation: Explanation) -> Iterator[str]:
             f"{offsets - _OFFSETS_IN_FULL} more offsets: "
             "`moldau explain offset GROUP TOPIC-PARTITION` explains one"
         )
+    if explanation.starts:
+        yield ""
+        yield from _start_words(explanation.starts)
+
+
+def _start_words(starts: list[Row]) -> Iterator[str]:
+    """What an application would do now; those that go on where they left off only counted."""
+    told = [row for row in starts if row["reason_code"] != "COMMITTED"]
+    yield "If an application of the group started now:"
+    for row in told[:_STARTS_IN_FULL]:
+        does = (
+            "meets its auto.offset.reset" + _reset_places(row)
+            if row["decision"] == "reset"
+            else f"goes on from {row['position']}"
+        )
+        yield f"  {visible(row['topic_name'])}-{row['partition_index']}: {does}"
+        yield f"    why: {row['reason_text']} ({row['reason_code']})"
+    if (more := len(told) - _STARTS_IN_FULL) > 0:
+        yield f"  {count(more, 'more partition')}: see marts.start_positions"
+    if committed := len(starts) - len(told):
+        goes = "goes" if committed == 1 else "go"
+        yield f"  {count(committed, 'partition')} {goes} on from the committed offset (COMMITTED)"
+
+
+def _reset_places(row: Row) -> str:
+    """Where the policy leads to; `latest` by either isolation level."""
+    start, stable, end = (
+        row[name] for name in ("log_start_offset", "last_stable_offset", "high_watermark")
+    )
+    if start is None or end is None:
+        return ""
+    latest = f"{end}" if stable in (None, end) else f"{end}, or {stable} with read_committed"
+    return f" (earliest is {start}, latest {latest})"
 
 
 def group_words(group: Row) -> Iterator[str]:

@@ -12,6 +12,7 @@ from moldau.errors import MoldauError
 from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.health.status import lock_holder, open_loads
+from moldau.reading.health.stopped_syncs import MART, STOPPED, stopped_words
 from moldau.reading.tables.names_of import require_warehouse
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.table_status import read_tables
@@ -54,8 +55,8 @@ def examine(warehouse: Path, is_deep: bool = False, remote: str | None = None) -
     yield from _set_aside(warehouse)
     deep = [_pages] if is_deep else []
     checks = (
-        _tables, _upkeep, *deep, _share_groups, _mirror_surpluses, _unreadable, _undecodable,
-        _left_in_tiers,
+        _tables, _upkeep, *deep, _share_groups, _mirror_surpluses, _stopped_syncs, _unreadable,
+        _undecodable, _left_in_tiers,
     )  # fmt: skip
     for check in checks:
         try:
@@ -213,6 +214,11 @@ def _mirror_surpluses(warehouse: Path) -> Iterator[Finding]:
         yield Finding(
             "mirror_surplus", waits is None, f"{visible(place)}: {surplus_in_words(row, waits)}"
         )
+
+
+def _stopped_syncs(warehouse: Path) -> Iterator[Finding]:
+    for words in stopped_words(_ask(warehouse, [MART], f"from {MART} {STOPPED}")):
+        yield Finding("mirror_syncs", False, words)
 
 
 def _unreadable(warehouse: Path) -> Iterator[Finding]:

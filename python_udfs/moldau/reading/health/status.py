@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moldau.reading.health.freshness import freshness
+from moldau.reading.health.stopped_syncs import MART, STOPPED
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.table_status import Row, read_tables
 from moldau.warehouse.aside import read_aside
@@ -19,8 +20,8 @@ _RUNS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Status:
-    """`tables`, `runs`, `settings`, `set_aside`, `freshness` (of live clusters): one row each;
-    `loads`: run ids of loads that did not end."""
+    """`tables`, `runs`, `settings`, `set_aside`, `freshness` (of live clusters),
+    `stopped_syncs`: one row each; `loads`: run ids of loads that did not end."""
 
     warehouse: Path
     tables: list[Row]
@@ -29,6 +30,7 @@ class Status:
     set_aside: list[Row]
     settings: list[Row]
     freshness: list[Row]
+    stopped_syncs: list[Row]
     lock: Row | None
 
 
@@ -45,6 +47,7 @@ def read_status(warehouse: Path) -> Status:
         whole = [name] if name not in damaged else []  # else its row says what is wrong
         return [row for n in whole for row in Tables(warehouse, [n]).rows(n, condition, [])]
 
+    is_mirrored = bool(rows("state.mirrored_partitions", "limit 1"))
     return Status(
         warehouse=warehouse.resolve(),
         tables=tables,
@@ -55,6 +58,7 @@ def read_status(warehouse: Path) -> Status:
             for entry in read_aside(warehouse)
         ],
         freshness=freshness(warehouse),
+        stopped_syncs=rows(MART, STOPPED) if is_mirrored and not damaged else [],
         settings=[_with_rulesets(row) for row in rows("state.settings", in_force)],
         lock=lock_holder(warehouse),
     )
