@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Metric
@@ -14,6 +16,7 @@ from moldau.metrics.families import READINGS, Reading
 from moldau.metrics.jmx import jmx_name
 from moldau.reading.tables.names_of import require_warehouse
 from moldau.reading.tables.query import Tables
+from moldau.reading.tables.views import views_under
 
 SERIES = 1_000  # of one metric
 CONTENT_TYPE: str = CONTENT_TYPE_LATEST
@@ -47,8 +50,11 @@ class _Warehouse(Collector):
         self._left_out: dict[str, int] = {}
 
     def collect(self) -> Iterator[Metric]:
-        marts = dict.fromkeys([_KAFKA, *(reading.mart for reading in READINGS)])
-        tables = Tables(self._warehouse, marts, self._at_ms)
+        marts = Counter([_KAFKA, *(reading.mart for reading in READINGS)])
+        # what is read twice is computed once
+        often = [name for name, times in marts.items() if times > 1]
+        lists = [replace(v, is_list=True) for v in views_under(often) if v.name in often]
+        tables = Tables(self._warehouse, marts, self._at_ms, lists, makes_lists=True)
         yield from self._kafkas(tables)
         for reading in READINGS:
             if tables.has(reading.mart):

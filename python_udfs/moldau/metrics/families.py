@@ -65,7 +65,7 @@ LAG = (
         first="lag desc nulls last",
     ),
     Reading(
-        "marts.group_lag",
+        "marts.group_lag_by_group",
         _GROUP,
         (
             Family(
@@ -79,10 +79,18 @@ LAG = (
                 "lag_seconds",
             ),
             Family("kafka_consumergroup_group_sum_lag", "Lag over all partitions.", "lag"),
+            Family(
+                "moldau_group_stopped_partitions",
+                "Partitions whose committed offset stands still while the end grows.",
+                "stopped_partitions",
+            ),
+            Family(
+                "moldau_group_loss_timestamp_seconds",
+                "When retention takes a record that is not read, if all moves on as it did.",
+                _seconds("lost_from_at"),
+            ),
         ),
         first="lag desc nulls last",
-        rows="select cluster_id, group_id, max(lag) as worst_lag, max(lag_seconds) as lag_seconds, "
-        "sum(lag) as lag from marts.group_lag group by all",
     ),
     Reading(
         "marts.group_lag",
@@ -311,6 +319,28 @@ MIRRORS = (
             ),
         ),
         first="reread_max desc nulls first",
+    ),
+    Reading(
+        "marts.mirror_sync_age",
+        {"flow": "flow"} | _PARTITION,
+        (
+            Family(
+                "moldau_mirror_last_sync_timestamp_seconds",
+                "When MirrorMaker last wrote down where a record of the partition lies.",
+                _seconds("synced_at"),
+            ),
+            Family(
+                "moldau_mirror_offsets_after_last_sync",
+                "Offsets of the source after it.",
+                "upstream_distance",
+            ),
+            Family(
+                "moldau_mirror_has_stopped",
+                "1: syncs have stopped though the source moves.",
+                "(finding is not null)::int",
+            ),
+        ),
+        first="finding nulls last, upstream_distance desc nulls last",
     ),
 )  # fmt: skip
 
