@@ -173,6 +173,11 @@ def _counted_from_0(node: Any) -> Any:
     return node
 
 
+def _count_if(node: Any) -> Any:
+    """DuckDB's own is null where the condition is null of every row."""
+    return _sql("count(case when condition_ then 1 end)", condition_=node.this)
+
+
 def _by_name(node: Any) -> Any:
     """What sqlglot takes for a function of somebody's own."""
     translate = {"map_filter": _map_filter, "forall": _forall}.get(node.name.lower())
@@ -332,6 +337,7 @@ _BY_KIND: dict[str, Callable[[Any], Any]] = {
     "floor": _renamed("whole_floor"),
     "regexplike": _renamed("java_like"),
     "mapcontainskey": _has_key,
+    "countif": _count_if,
     "window": _list,
     "table": _file,
     "reduce": _finished,
