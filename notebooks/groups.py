@@ -108,7 +108,7 @@ kept = moldau.sql(
 )
 
 figure, axes = plt.subplots(figsize=(9, 3), layout="constrained")
-axes.barh(kept["kept_by"], kept["offsets"])
+axes.barh(kept["kept_by"].to_list(), kept["offsets"])
 axes.set(title="What keeps an offset", xlabel="offsets")
 figure.savefig("groups-kept.png")
 

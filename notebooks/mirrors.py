@@ -102,6 +102,6 @@ bounds = moldau.sql(
 )
 
 figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")
-axes.barh(bounds["who"], bounds["reread_max"])
+axes.barh(bounds["who"].to_list(), bounds["reread_max"])
 axes.set(title="Records that are read again at most", xlabel="records")
 figure.savefig("mirrors-reread.png")

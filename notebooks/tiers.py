@@ -57,7 +57,7 @@ figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
 places = range(len(backlog))
 for number, kind in enumerate(("twice", "waits", "pinned", "overdue")):
     axes.barh([place + 0.2 * number for place in places], backlog[kind] / MIB, 0.2, label=kind)
-axes.set_yticks([place + 0.3 for place in places], backlog["partition"])
+axes.set_yticks([place + 0.3 for place in places], backlog["partition"].to_list())
 axes.set(title="Bytes of the backlog", xlabel="MiB")
 axes.legend()
 figure.savefig("tiers-backlog.png")

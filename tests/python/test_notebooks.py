@@ -11,6 +11,7 @@ import pytest
 from matplotlib import pyplot
 
 from moldau.project import ROOT
+from moldau.warehouse.create import create
 
 matplotlib.use("Agg")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
@@ -62,6 +63,17 @@ def test_it_runs(
     for number in pyplot.get_fignums():
         for axes in pyplot.figure(number).axes:
             assert axes.has_data() and axes.get_title() + axes.get_ylabel()
+    pyplot.close("all")
+
+
+def test_where_nothing_is_known_nothing_is_plotted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MOLDAU_WAREHOUSE", str(tmp_path / "new"))
+    create(tmp_path / "new")
+    for path in NOTEBOOKS:
+        runpy.run_path(str(path), run_name="__main__")
     pyplot.close("all")
 
 
