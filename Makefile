@@ -54,6 +54,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/many_rounds.py --rounds 300
 	$(BIN)/python benchmarks/ingest.py
 	$(BIN)/python benchmarks/limits.py
+	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/coordinator.py
 	$(BIN)/python benchmarks/tiers.py
 	$(BIN)/python benchmarks/mirrors.py
