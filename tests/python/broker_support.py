@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from certificate_support import PASSWORD as PASSWORD_OF_STORES
 from certificate_support import Certificate
@@ -20,6 +21,13 @@ TOOLS = ["org.apache.kafka:kafka-tools:4.4.0"]
 HEAP = ["-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 UP_WITHIN_S = 90
+
+CHECK_INTERVAL_MS = 3_000
+CLEANS_UP = {
+    "offsets.retention.check.interval.ms": str(CHECK_INTERVAL_MS),
+    "group.streams.topology.description.plugin.class":
+        "org.apache.kafka.server.streams.InMemoryTopologyDescriptionPlugin",
+}  # fmt: skip
 
 # bob may log in and nothing else; carol, once she has an ACL, reads a topic and knows no group
 USERS = {
@@ -41,24 +49,29 @@ class Broker:
 
 
 @contextlib.contextmanager
-def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
-    """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER."""
+def running_broker(
+    folder: Path, stores: Certificate, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Broker]:
+    """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER.
+
+    `settings` of Kafka come on top of the tests' own.
+    """
     ports = free_ports(5)
     addresses = [f"127.0.0.1:{port}" for port in ports]
-    settings = folder / "server.properties"
-    settings.write_text(_settings(folder / "data", addresses, stores))
+    file = folder / "server.properties"
+    file.write_text(properties_text(_settings(folder / "data", addresses, stores) | dict(settings)))
     jars = ":".join(str(jar) for jar in resolve(COORDINATES, transitive=True))
     java = [str(find_java().path), *HEAP, "-cp", jars]
     subprocess.run(
         [
-            *java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(settings),
+            *java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(file),
             "--standalone", *(f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS),
         ],
         check=True, capture_output=True, timeout=UP_WITHIN_S,
     )  # fmt: skip
     with (folder / "broker.log").open("wb") as log:
         process = subprocess.Popen(
-            [*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log, cwd=folder
+            [*java, "kafka.Kafka", str(file)], stdout=log, stderr=log, cwd=folder
         )
     try:
         wait_for(process, ports[:4], folder / "broker.log", UP_WITHIN_S)
@@ -105,11 +118,11 @@ def _scram(name: str) -> str:
     return f"name={name},password={USERS[name]}"
 
 
-def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
+def _settings(data: Path, addresses: list[str], stores: Certificate) -> dict[str, str]:
     plaintext, sasl, tls, oauth, controller = addresses
     users = " ".join(f'user_{name}="{_quoted(password)}"' for name, password in USERS.items())
     listeners = f"PLAINTEXT://{plaintext},SASL://{sasl},TLS://{tls},OAUTH://{oauth}"
-    settings = {
+    return {
         "process.roles": "broker,controller",
         "node.id": "1",
         "listeners": f"{listeners},CONTROLLER://{controller}",
@@ -153,4 +166,3 @@ def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
         # a topic that is asked for is made: what only reads must not ask for one
         "auto.create.topics.enable": "true",
     }  # fmt: skip
-    return properties_text(settings)
