@@ -50,17 +50,20 @@ class Broker:
 
 @contextlib.contextmanager
 def running_broker(
-    folder: Path, stores: Certificate, settings: Mapping[str, str] = MappingProxyType({})
+    folder: Path,
+    stores: Certificate,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    classes: Path | None = None,
 ) -> Iterator[Broker]:
     """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER.
 
-    `settings` of Kafka come on top of the tests' own.
+    `settings` of Kafka come on top of the tests' own; plugins may be in the folder `classes`.
     """
     ports = free_ports(5)
     addresses = [f"127.0.0.1:{port}" for port in ports]
     file = folder / "server.properties"
     file.write_text(properties_text(_settings(folder / "data", addresses, stores) | dict(settings)))
-    jars = ":".join(str(jar) for jar in resolve(COORDINATES, transitive=True))
+    jars = ":".join(map(str, [*resolve(COORDINATES, transitive=True), *filter(None, [classes])]))
     java = [str(find_java().path), *HEAP, "-cp", jars]
     subprocess.run(
         [
