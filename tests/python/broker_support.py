@@ -59,26 +59,55 @@ def running_broker(
 
     `settings` of Kafka come on top of the tests' own; plugins may be in the folder `classes`.
     """
-    ports = free_ports(5)
-    addresses = [f"127.0.0.1:{port}" for port in ports]
-    file = folder / "server.properties"
-    file.write_text(properties_text(_settings(folder / "data", addresses, stores) | dict(settings)))
-    jars = ":".join(map(str, [*resolve(COORDINATES, transitive=True), *filter(None, [classes])]))
-    java = [str(find_java().path), *HEAP, "-cp", jars]
+    made = make_broker(folder, stores, settings)
+    words = [*java_of(COORDINATES, classes), "kafka.Kafka", str(made.settings)]
+    with server(words, made.ports, folder) as process:
+        yield Broker(folder, process, *made.addresses)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A broker that has not been started yet: its settings, and where it will listen."""
+
+    settings: Path
+    ports: list[int]
+
+    @property
+    def addresses(self) -> list[str]:
+        return [f"127.0.0.1:{port}" for port in self.ports]
+
+
+def make_broker(folder: Path, stores: Certificate, settings: Mapping[str, str]) -> Made:
+    *ports, controller = free_ports(5)
+    made = Made(folder / "server.properties", ports)
+    own = _settings(folder / "data", [*made.addresses, f"127.0.0.1:{controller}"], stores)
+    made.settings.write_text(properties_text(own | dict(settings)))
     subprocess.run(
         [
-            *java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(file),
+            *java_of(COORDINATES),
+            "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(made.settings),
             "--standalone", *(f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS),
         ],
         check=True, capture_output=True, timeout=UP_WITHIN_S,
     )  # fmt: skip
-    with (folder / "broker.log").open("wb") as log:
-        process = subprocess.Popen(
-            [*java, "kafka.Kafka", str(file)], stdout=log, stderr=log, cwd=folder
-        )
+    return made
+
+
+def java_of(coordinates: list[str], classes: Path | None = None) -> list[str]:
+    """The command up to the name of a class in these jars, or in the folder `classes`."""
+    jars = ":".join(map(str, [*resolve(coordinates, transitive=True), *filter(None, [classes])]))
+    return [str(find_java().path), *HEAP, "-cp", jars]
+
+
+@contextlib.contextmanager
+def server(command: list[str], ports: list[int], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that listens at these ports as long as the block goes on; its log in `folder`."""
+    log = folder / "server.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, stdout=written, stderr=written, cwd=folder)
     try:
-        wait_for(process, ports[:4], folder / "broker.log", UP_WITHIN_S)
-        yield Broker(folder, process, *addresses[:4])
+        wait_for(process, ports, log, UP_WITHIN_S)
+        yield process
     finally:
         process.terminate()
         try:
@@ -90,8 +119,7 @@ def running_broker(
 
 def tool(name: str, *words: str) -> str:
     """What one of Kafka's own command-line tools prints: a class of org.apache.kafka.tools."""
-    jars = ":".join(str(jar) for jar in resolve(TOOLS, transitive=True))
-    java = [str(find_java().path), *HEAP, "-cp", jars, f"org.apache.kafka.tools.{name}"]
+    java = [*java_of(TOOLS), f"org.apache.kafka.tools.{name}"]
     told = subprocess.run([*java, *words], capture_output=True, text=True, timeout=UP_WITHIN_S)
     assert told.returncode == 0, told.stdout + told.stderr
     return told.stdout
