@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -54,13 +54,15 @@ def running_broker(
     stores: Certificate,
     settings: Mapping[str, str] = MappingProxyType({}),
     classes: Path | None = None,
+    options: Sequence[str] = (),
 ) -> Iterator[Broker]:
     """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER.
 
-    `settings` of Kafka come on top of the tests' own; plugins may be in the folder `classes`.
+    `settings` of Kafka come on top of the tests' own; plugins may be in the folder `classes`;
+    `options` are Java's.
     """
     made = make_broker(folder, stores, settings)
-    words = [*java_of(COORDINATES, classes), "kafka.Kafka", str(made.settings)]
+    words = [*java_of(COORDINATES, classes, options), "kafka.Kafka", str(made.settings)]
     with server(words, made.ports, folder) as process:
         yield Broker(folder, process, *made.addresses)
 
@@ -93,10 +95,12 @@ def make_broker(folder: Path, stores: Certificate, settings: Mapping[str, str]) 
     return made
 
 
-def java_of(coordinates: list[str], classes: Path | None = None) -> list[str]:
+def java_of(
+    coordinates: list[str], classes: Path | None = None, options: Sequence[str] = ()
+) -> list[str]:
     """The command up to the name of a class in these jars, or in the folder `classes`."""
     jars = ":".join(map(str, [*resolve(coordinates, transitive=True), *filter(None, [classes])]))
-    return [str(find_java().path), *HEAP, "-cp", jars]
+    return [str(find_java().path), *HEAP, *options, "-cp", jars]
 
 
 @contextlib.contextmanager
