@@ -73,23 +73,33 @@ class Made:
 
     settings: Path
     ports: list[int]
+    controller: str
 
     @property
     def addresses(self) -> list[str]:
         return [f"127.0.0.1:{port}" for port in self.ports]
 
 
-def make_broker(folder: Path, stores: Certificate, settings: Mapping[str, str]) -> Made:
+def make_broker(
+    folder: Path, stores: Certificate, settings: Mapping[str, str], beside: Made | None = None
+) -> Made:
+    """A cluster of its own, or one more broker of the cluster whose first one is `beside`."""
     *ports, controller = free_ports(5)
-    made = Made(folder / "server.properties", ports)
-    own = _settings(folder / "data", [*made.addresses, f"127.0.0.1:{controller}"], stores)
+    made = Made(folder / "server.properties", ports, f"127.0.0.1:{controller}")
+    own = _settings(folder / "data", [*made.addresses, made.controller], stores)
+    of_controllers = [f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS]
+    of_controllers.append("--standalone")
+    if beside:
+        own |= {
+            "process.roles": "broker",
+            "listeners": own["advertised.listeners"],
+            "controller.quorum.bootstrap.servers": beside.controller,
+        }
+        of_controllers = []
     made.settings.write_text(properties_text(own | dict(settings)))
+    words = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(made.settings)]
     subprocess.run(
-        [
-            *java_of(COORDINATES),
-            "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(made.settings),
-            "--standalone", *(f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS),
-        ],
+        [*java_of(COORDINATES), *words, *of_controllers],
         check=True, capture_output=True, timeout=UP_WITHIN_S,
     )  # fmt: skip
     return made

@@ -29,6 +29,9 @@ _HOPELESS = {
 }
 _GENERAL = {KafkaError._ALL_BROKERS_DOWN}
 _POLL_S = 0.1
+# of a client without topics: what it asks goes to the broker that was the controller when it last
+# heard of it, gone or not, and it does not ask again by itself before five minutes are over
+_MOVES_ON = {"topic.metadata.refresh.interval.ms": 3_000}
 _READS_ONLY = {
     "group.id": GROUP,
     "enable.auto.commit": False,
@@ -50,7 +53,7 @@ class Cluster:
         self._settings = settings
         self._trouble: KafkaError | None = None
         self._log = _LastFailure()
-        self.admin: AdminClient = self._client(AdminClient, {})
+        self.admin: AdminClient = self._client(AdminClient, _MOVES_ON)
 
     def ask(self, questions: Mapping[Key, Future[Answer]]) -> dict[Key, Answer | KafkaError]:
         """The answer to every question, or the error that the cluster answered with."""
