@@ -61,7 +61,7 @@ def running_broker(
     `settings` of Kafka come on top of the tests' own; plugins may be in the folder `classes`;
     `options` are Java's.
     """
-    made = make_broker(folder, stores, settings)
+    made = make_broker(folder, stores, settings, classes)
     words = [*java_of(COORDINATES, classes, options), "kafka.Kafka", str(made.settings)]
     with server(words, made.ports, folder) as process:
         yield Broker(folder, process, *made.addresses)
@@ -81,7 +81,11 @@ class Made:
 
 
 def make_broker(
-    folder: Path, stores: Certificate, settings: Mapping[str, str], beside: Made | None = None
+    folder: Path,
+    stores: Certificate,
+    settings: Mapping[str, str],
+    classes: Path | None = None,
+    beside: Made | None = None,
 ) -> Made:
     """A cluster of its own, or one more broker of the cluster whose first one is `beside`."""
     *ports, controller = free_ports(5)
@@ -98,10 +102,7 @@ def make_broker(
         of_controllers = []
     made.settings.write_text(properties_text(own | dict(settings)))
     words = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(made.settings)]
-    subprocess.run(
-        [*java_of(COORDINATES), *words, *of_controllers],
-        check=True, capture_output=True, timeout=UP_WITHIN_S,
-    )  # fmt: skip
+    _run([*java_of(COORDINATES, classes), *words, *of_controllers])
     return made
 
 
@@ -133,8 +134,11 @@ def server(command: list[str], ports: list[int], folder: Path) -> Iterator[subpr
 
 def tool(name: str, *words: str) -> str:
     """What one of Kafka's own command-line tools prints: a class of org.apache.kafka.tools."""
-    java = [*java_of(TOOLS), f"org.apache.kafka.tools.{name}"]
-    told = subprocess.run([*java, *words], capture_output=True, text=True, timeout=UP_WITHIN_S)
+    return _run([*java_of(TOOLS), f"org.apache.kafka.tools.{name}", *words])
+
+
+def _run(command: list[str]) -> str:
+    told = subprocess.run(command, capture_output=True, text=True, timeout=UP_WITHIN_S)
     assert told.returncode == 0, told.stdout + told.stderr
     return told.stdout
 
