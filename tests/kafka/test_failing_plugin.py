@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,15 @@ from raw_client_support import NONE, UPDATE_FAILED, RawClient
 PLUGIN = "group.streams.topology.description.plugin.class"
 HELD = ("fail-0", "fail-1")
 FREE = ("fine-0", "refused-0")
-ROUNDS = 4  # polls during which the plugin stays down
+INTERVALS = 2  # during which the plugin stays down, and others have gone
+
+
+@dataclass(frozen=True)
+class Story:
+    """`while_down`: the polls in which the free groups are gone, and the plugin still fails."""
+
+    watched: Watched
+    while_down: list[Poll]
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +50,9 @@ def broker(tmp_path_factory: pytest.TempPathFactory, switch: Path) -> Iterator[B
 
 
 @pytest.fixture(scope="module")
-def watched(
+def story(
     broker: Broker, switch: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Watched]:
+) -> Iterator[Story]:
     """Polls while the plugin fails, and, of the held groups, after it works again."""
     groups = Groups(broker.plaintext)
     groups.create(TOPIC, PARTITIONS)
@@ -54,32 +63,26 @@ def watched(
             assert member.push() == (UPDATE_FAILED if group.startswith("refused-") else NONE)
     client.close()
     with watching(tmp_path_factory.mktemp("watched"), broker) as watched:
+        watched.poll()
         watched.poll_until_gone(FREE)
-        for _ in range(ROUNDS):
-            watched.poll()
+        while_down = [watched.poll()]
+        while while_down[-1].at_ms - while_down[0].at_ms <= INTERVALS * CHECK_INTERVAL_MS:
+            while_down.append(watched.poll())
         switch.unlink()
         watched.poll_until_gone(HELD)
-        yield watched
+        yield Story(watched, while_down)
 
 
-def while_down(watched: Watched) -> list[Poll]:
-    """The polls of `ROUNDS`: the free groups are gone, and the plugin still fails."""
-    gone = [watched.group_tombstones()[group] for group in FREE]
-    first = next(n for n, poll in enumerate(watched.polls) if all(r.is_seen_by(poll) for r in gone))
-    return watched.polls[first : first + 1 + ROUNDS]
-
-
-def test_a_group_whose_description_cannot_be_deleted_is_held(watched: Watched) -> None:
-    clears = {group: deletion.clear for group, deletion in watched.deletions().items()}
-    polls = while_down(watched)
-    assert polls[-1].at_ms - polls[0].at_ms > CHECK_INTERVAL_MS
-    for poll in polls:
+def test_a_group_whose_description_cannot_be_deleted_is_held(story: Story) -> None:
+    clears = {group: each.clear for group, each in story.watched.deletions().items()}
+    for poll in story.while_down:
         for group in HELD:
             assert not clears[group].is_seen_by(poll)
             assert (poll.eligibility[group], poll.sweeps[group][0]) == (ELIGIBLE, "defer")
 
 
-def test_it_goes_as_foretold_when_the_plugin_works_again(watched: Watched) -> None:
+def test_it_goes_as_foretold_when_the_plugin_works_again(story: Story) -> None:
+    watched = story.watched
     for group in HELD:
         deletion = watched.deletions()[group]
         assert deletion.gone
@@ -91,8 +94,9 @@ def test_it_goes_as_foretold_when_the_plugin_works_again(watched: Watched) -> No
             )
 
 
-def test_a_description_that_was_refused_is_deleted_all_the_same(watched: Watched) -> None:
+def test_a_description_that_was_refused_is_deleted_all_the_same(story: Story) -> None:
     """What the plugin holds of it is uncertain: Kafka asks it to delete, and so moldau said."""
+    watched = story.watched
     log = [record for record in watched.log if record.group == "refused-0" and record.kind == 17]
     epochs = [record.stored_epoch for record in log if not record.is_tombstone]
     assert epochs[-2:] == [UNCERTAIN, NOTHING]
