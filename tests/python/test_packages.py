@@ -33,6 +33,7 @@ ORDER = [
     "runs",
     "dumping",
     "collecting",
+    "serving",
     "cli",
     "__init__",
     "__main__",

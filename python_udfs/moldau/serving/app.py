@@ -1,0 +1,87 @@
+"""The web application: an address a page, the same with `.json` for programs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from moldau.errors import MoldauError
+from moldau.instants import now_ms, parse_instant
+from moldau.reading.tables.values import to_json
+from moldau.serving.guards import Application, Guard
+from moldau.serving.pages.decisions import decisions
+from moldau.serving.pages.group import group
+from moldau.serving.pages.groups import groups
+from moldau.serving.pages.mirrors import mirrors
+from moldau.serving.pages.overview import overview
+from moldau.serving.pages.page import Asked, Page
+from moldau.serving.pages.producers import producers
+from moldau.serving.pages.runs import runs
+from moldau.serving.pages.tiers import tiers
+from moldau.serving.pages.topology import topology
+from moldau.serving.reader import Busy, Reader
+from moldau.serving.rendering import STATIC, json_of, problem, rendered
+from moldau.settings import Settings
+
+PAGES: Mapping[str, Callable[[Asked], Page]] = {
+    "overview": overview,
+    "groups": groups,
+    "group": group,
+    "topology": topology,
+    "tiers": tiers,
+    "mirrors": mirrors,
+    "producers": producers,
+    "runs": runs,
+    "decisions": decisions,
+}
+_TICK_MS = 60_000  # what is asked within a minute is asked at one instant, and once
+
+
+def application(settings: Settings, token: str | None = None) -> Application:
+    """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
+    reader = Reader(settings.warehouse)
+    routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
+    for name in PAGES:
+        page = _page(name, settings, reader)
+        routes += [Route(f"/{name}", page), Route(f"/{name}.json", page)]
+    routes.append(Route("/", _page("overview", settings, reader)))
+    application = Starlette(routes=routes, exception_handlers={404: _nothing})
+    return Guard(application, token)
+
+
+def _page(name: str, settings: Settings, reader: Reader) -> Callable[[Request], Response]:
+    """Called in a thread: a page waits for the engine."""
+
+    def answer(request: Request) -> Response:
+        is_json = request.url.path.endswith(".json")
+        given = dict(request.query_params)
+        try:
+            at = given.get("at")
+            at_ms = parse_instant(at) if at else now_ms() // _TICK_MS * _TICK_MS
+            page = PAGES[name](Asked(settings, reader, at_ms, given))
+        except MoldauError as error:
+            status = 503 if isinstance(error, Busy) else 400
+            if is_json:
+                return _json({"problem": str(error)}, status)
+            return HTMLResponse(problem(name, str(error)), status)
+        if is_json:
+            return _json(json_of(page, at_ms), 200)
+        return HTMLResponse(rendered(name, page, given, at_ms))
+
+    return answer
+
+
+def _json(told: Any, status: int) -> Response:
+    text = to_json(told, indent=1) + "\n"
+    return Response(text.encode(errors="replace"), status, media_type="application/json")
+
+
+async def _nothing(request: Request, _: Exception) -> Response:
+    return HTMLResponse(problem("", f"there is no page {html.escape(request.url.path[:100])}"), 404)
