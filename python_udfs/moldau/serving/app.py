@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,8 +16,10 @@ from starlette.staticfiles import StaticFiles
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms, parse_instant
+from moldau.reading.tables.names_of import require_warehouse
 from moldau.reading.tables.values import to_json
 from moldau.serving.guards import Application, Guard
+from moldau.serving.kept import Kept
 from moldau.serving.pages.decisions import decisions
 from moldau.serving.pages.group import group
 from moldau.serving.pages.groups import groups
@@ -46,17 +50,31 @@ _TICK_MS = 60_000  # what is asked within a minute is asked at one instant, and 
 
 def application(settings: Settings, token: str | None = None) -> Application:
     """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
+    require_warehouse(settings.warehouse)
     reader = Reader(settings.warehouse)
+    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})))
+    Thread(target=_begin, args=(kept,), daemon=True).start()
     routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
     for name in PAGES:
-        page = _page(name, settings, reader)
+        page = _page(name, settings, reader, kept)
         routes += [Route(f"/{name}", page), Route(f"/{name}.json", page)]
-    routes.append(Route("/", _page("overview", settings, reader)))
-    application = Starlette(routes=routes, exception_handlers={404: _nothing})
-    return Guard(application, token)
+    routes.append(Route("/", _page("overview", settings, reader, kept)))
+    return Guard(Starlette(routes=routes, exception_handlers={404: _nothing}), token)
 
 
-def _page(name: str, settings: Settings, reader: Reader) -> Callable[[Request], Response]:
+def _begin(kept: Kept) -> None:
+    """The first reader finds the overview made: what is wrong with it, he is told himself."""
+    with suppress(MoldauError):
+        kept.page(_now())
+
+
+def _now() -> int:
+    return now_ms() // _TICK_MS * _TICK_MS
+
+
+def _page(
+    name: str, settings: Settings, reader: Reader, kept: Kept
+) -> Callable[[Request], Response]:
     """Called in a thread: a page waits for the engine."""
 
     def answer(request: Request) -> Response:
@@ -64,8 +82,11 @@ def _page(name: str, settings: Settings, reader: Reader) -> Callable[[Request], 
         given = dict(request.query_params)
         try:
             at = given.get("at")
-            at_ms = parse_instant(at) if at else now_ms() // _TICK_MS * _TICK_MS
-            page = PAGES[name](Asked(settings, reader, at_ms, given))
+            at_ms = parse_instant(at) if at else _now()
+            if name == "overview" and not at:
+                page, at_ms = kept.page(at_ms)
+            else:
+                page = PAGES[name](Asked(settings, reader, at_ms, given))
         except MoldauError as error:
             status = 503 if isinstance(error, Busy) else 400
             if is_json:
