@@ -15,6 +15,7 @@ from moldau.serving.pages.group import address_of
 
 _NONE = "-"
 _LETTERS = 100
+_SHORT = 32  # such a text is not broken into lines
 _TITLE = 400
 _GOOD = {"succeeded", "success", "OK", "emit"}
 _BAD = {"failed", "permanent_failure", "timeout", "TOPIC_GONE", "TOPIC_RECREATED"}
@@ -27,8 +28,8 @@ _CODES = ("status", "outcome", "decision", "last_outcome", "next_sweep", "next_c
 
 @dataclass(frozen=True)
 class Cell:
-    """`kind`: number, time, code, none or text; `title`: what a pointer shows; `tone`: good, warn,
-    bad, or none."""
+    """`kind`: number, time, code, none, short or text; `title`: what a pointer shows; `tone`: good,
+    warn, bad, or none."""
 
     text: str
     kind: str = "text"
@@ -69,7 +70,7 @@ def label_of(column: str) -> str:
             if ending == "_bytes":
                 column += " size"
             break
-    return column.replace("_id", "").replace("_", " ")
+    return column.removeprefix("is_").replace("_id", "").replace("_", " ")
 
 
 def is_number(column: str, rows: list[dict[str, Any]]) -> bool:
@@ -130,7 +131,8 @@ def _of_ms(at_ms: int) -> Cell:
 
 def _text(value: str) -> Cell:
     shown = visible(value, _LETTERS)
-    return Cell(shown, title=None if shown == value else visible(value, _TITLE))
+    kind = "short" if len(shown) <= _SHORT else "text"
+    return Cell(shown, kind, None if shown == value else visible(value, _TITLE))
 
 
 def _tone(value: str) -> str:

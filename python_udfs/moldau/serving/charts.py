@@ -9,13 +9,13 @@ from math import ceil, log10
 from typing import Any
 
 from moldau.escapes import visible
-from moldau.instants import format_instant
+from moldau.instants import format_instant, parse_instant
 from moldau.serving.cells import span
 from moldau.serving.question import Answer, moment
 
-WIDTH, HEIGHT = 720, 200
+WIDTH, HEIGHT = 1080, 200
 LEFT, BOTTOM, TOP, RIGHT = 56, 24, 8, 8
-_TICKS = 4
+_PARTS = {1: 5, 2: 4, 5: 5}  # of a scale, by the first digit of its end
 _HOUR_MS = 3_600_000
 
 
@@ -53,12 +53,12 @@ class Chart:
     beside: tuple[Mark, ...] = ()
 
 
-def columns(answer: Answer) -> Chart | None:
-    """A bar for each hour from the first to the last that has any; None = there is none."""
+def columns(answer: Answer, at: str) -> Chart | None:
+    """A bar for each hour that has any, from that of the clock on; None = there is none."""
     counts = {moment(row[0]): int(row[1]) for row in answer.rows if row[0] is not None}
     if not counts:
         return None
-    first = min(counts)
+    first = min(parse_instant(at) // _HOUR_MS * _HOUR_MS, *counts)
     hours = min(max((max(counts) - first) // _HOUR_MS + 1, 24), 48)
     top = nice(max(counts.values()))
     step = (WIDTH - LEFT - RIGHT) / hours
@@ -73,7 +73,7 @@ def columns(answer: Answer) -> Chart | None:
             )
     below = tuple(
         Mark(LEFT + place * step, format_instant(first + place * _HOUR_MS)[11:16])
-        for place in range(0, hours, 4)
+        for place in range(0, hours, 3)
     )
     return Chart(answer.question.title, tuple(bars), (), below, _beside(top))
 
@@ -111,7 +111,7 @@ def lines(answer: Answer) -> Chart | None:
         )
         for number, (name, found) in enumerate(points.items())
     )
-    chosen = _some(spread, 3 if is_time else 6, across)
+    chosen = _some(spread, 5 if is_time else 9, across)
     return Chart(
         answer.question.title,
         (),
@@ -144,7 +144,8 @@ def _down(y: float, top: float) -> float:
 
 
 def _beside(top: float) -> tuple[Mark, ...]:
-    parts = _TICKS if top >= _TICKS else int(max(top, 1))
+    parts = _PARTS.get(int(f"{top:e}"[0]), 5)
+    parts = parts if top >= parts else int(max(top, 1))
     return tuple(
         Mark(_down(top * n / parts, top), _short(top * n / parts)) for n in range(parts + 1)
     )
