@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms, parse_instant
-from moldau.reading.tables.names_of import require_warehouse
+from moldau.reading.tables.names_of import existing_relations
 from moldau.reading.tables.values import to_json
 from moldau.serving.guards import Application, Guard
 from moldau.serving.kept import Kept
@@ -50,7 +50,7 @@ _TICK_MS = 60_000  # what is asked within a minute is asked at one instant, and 
 
 def application(settings: Settings, token: str | None = None) -> Application:
     """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
-    require_warehouse(settings.warehouse)
+    existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
     reader = Reader(settings.warehouse)
     kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})))
     Thread(target=_begin, args=(kept,), daemon=True).start()

@@ -85,13 +85,12 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"visible": visible, "label": label_of}
-    environment.tests |= {"answer": _is_answer}
+    environment.tests |= {"answer": _is_answer, "number_of": is_number}
     environment.globals |= {
         "BOX": BOX,
         "cell_of": cell_of,
         "charts": charts,
         "is_file": False,
-        "is_number": is_number,
         "menu": MENU,
         "query_of": query_of,
         "shown": _shown,

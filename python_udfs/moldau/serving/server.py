@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -28,8 +29,13 @@ class _Server(uvicorn.Server):
         """uvicorn's own would end the process by the signal, not by an exit code."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+            loop.add_signal_handler(number, self._end, number)
         yield
+
+    def _end(self, number: int) -> None:
+        # who still waits for an answer when the time is up is cut off: that is no error
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        self.handle_exit(number, None)
 
 
 def serve(

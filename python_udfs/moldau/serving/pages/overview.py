@@ -111,7 +111,7 @@ order by deferred_since, cluster_id, group_id limit {_ROWS}""",
             f"""select cluster_id, blocked_by, count(*) as groups, count(*) over () as in_all
 from marts.cleanup_preview where blocked_by is not null
 group by cluster_id, blocked_by order by groups desc, cluster_id, blocked_by limit {_ROWS}""",
-            "Nothing is decided yet: `moldau sweep --dry-run` does.",
+            "No decision keeps one: `moldau sweep --dry-run` decides.",
         ),
         Question(
             "not_ready",
