@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from moldau.engines.duckdb.confined import begin_reading
 from moldau.engines.duckdb.statements import require_query
@@ -18,7 +18,8 @@ from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import run
 from moldau.reading.tables.views import is_view, tables_under
-from moldau.serving.question import Answer, Question
+from moldau.serving.question import Answer, Question, text
+from moldau.warehouse.contracts import tables
 from moldau.warehouse.delta_log import newest_version
 from moldau.warehouse.paths import POLLS
 
@@ -32,7 +33,12 @@ _OPEN = 16  # connections
 _KEPT = 256  # answers
 _LETTERS = 100_000  # of an answer that is kept
 _OWN = {"memory_limit": "1GB"}
+_KEY = ("cluster_id", "group_id")
+_CHANGES = "history.decision_changes"
 _Versions = tuple[tuple[str, int], ...]
+_Key = tuple[str, int, _Versions]
+"""Of an answer: its SQL, its clock, and what it was asked of."""
+Group = tuple[str, str]
 
 
 class Busy(MoldauError):
@@ -47,16 +53,19 @@ class Reader:
         self._seconds = seconds
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._opening = threading.Lock()
-        self._open: OrderedDict[tuple[str, ...], tuple[_Versions, DuckDBPyConnection]] = (
-            OrderedDict()
-        )
+        self._open: OrderedDict[
+            tuple[tuple[str, ...], bool], tuple[_Versions, DuckDBPyConnection]
+        ] = OrderedDict()
         self._keeping = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int, _Versions], Answer] = OrderedDict()
+        self._kept: OrderedDict[_Key, Answer] = OrderedDict()
 
-    def ask(self, questions: Sequence[Question], at_ms: int) -> list[Answer]:
+    def ask(
+        self, questions: Sequence[Question], at_ms: int, group: Group | None = None
+    ) -> list[Answer]:
         """The answers, in order: what is wrong with one question is said in its answer.
 
-        `at_ms`: the clock of the marts. MoldauError without a warehouse; Busy when no turn came.
+        `at_ms`: the clock of the marts; `group`: cluster and id of the one that all questions are
+        about. MoldauError without a warehouse; Busy when no turn came.
         """
         existing = set(existing_tables(self.warehouse))
         names = tuple(
@@ -74,7 +83,13 @@ class Reader:
         if not self._turns.acquire(timeout=self._seconds):
             raise Busy("too many pages are asked for at once: try again in a moment")
         try:
-            return [self._one(question, names, versions, at_ms) for question in questions]
+            connection = self._opened(names, versions, is_of_group=group is not None)
+            return [
+                self._one(question, names, connection, (question.sql, at_ms, versions), group)
+                for question in questions
+            ]
+        except MoldauError as error:
+            return [Answer(question, problem=str(error)) for question in questions]
         finally:
             self._turns.release()
 
@@ -83,15 +98,19 @@ class Reader:
         return self._opening
 
     def _one(
-        self, question: Question, names: tuple[str, ...], versions: _Versions, at_ms: int
+        self,
+        question: Question,
+        names: tuple[str, ...],
+        connection: DuckDBPyConnection,
+        key: _Key,
+        group: Group | None,
     ) -> Answer:
-        key = (question.sql, at_ms, versions)
         if answer := self._kept.get(key):
             return answer
         if missing := [name for name in question.reads if name not in names]:
             return Answer(question, problem=f"This warehouse has no {missing[0]} yet.")
         try:
-            answer = self._asked(question, self._opened(names, versions), at_ms)
+            answer = self._asked(question, connection, key[1], group)
         except MoldauError as error:
             return Answer(question, problem=str(error))
         with self._keeping:
@@ -101,7 +120,13 @@ class Reader:
                 self._kept.popitem(last=False)
         return answer
 
-    def _asked(self, question: Question, connection: DuckDBPyConnection, at_ms: int) -> Answer:
+    def _asked(
+        self,
+        question: Question,
+        connection: DuckDBPyConnection,
+        at_ms: int,
+        group: Group | None,
+    ) -> Answer:
         require_query(question.sql)
         cursor = connection.cursor()
         is_late = threading.Event()
@@ -114,6 +139,8 @@ class Reader:
         timer.start()
         try:
             cursor.execute(f"set variable at_ms = {at_ms:d}::bigint")
+            for name, value in zip(_KEY, group or (), strict=False):
+                cursor.execute(f"set variable {name} = {text(value)}")
             begin_reading(cursor)
             found = run(cursor, question.sql)
             rows = tuple(row for row, _ in zip(found.rows, range(_ROWS), strict=False))
@@ -128,16 +155,26 @@ class Reader:
             cursor.close()
         return Answer(question, found.columns, rows)
 
-    def _opened(self, names: tuple[str, ...], versions: _Versions) -> DuckDBPyConnection:
-        """The tables at their latest versions; those who still ask of earlier ones go on."""
+    def _opened(
+        self, names: tuple[str, ...], versions: _Versions, is_of_group: bool
+    ) -> DuckDBPyConnection:
+        """The tables at their latest versions; those who still ask of earlier ones go on.
+
+        `is_of_group`: only rows of the group that variables of the connection name, for marts that
+        else would go through those of all.
+        """
+        key = (names, is_of_group)
+        if (held := self._open.get(key)) and held[0] == versions:
+            return held[1]
         with self._opening:
-            held = self._open.pop(names, None)
+            held = self._open.pop(key, None)
             if held is None or held[0] != versions:
                 connection = connect_duckdb(
-                    self.warehouse, names, at_ms="getvariable('at_ms')", own=_OWN
-                )
+                    self.warehouse, names, at_ms="getvariable('at_ms')", own=_OWN,
+                    where=_of_group() if is_of_group else {},
+                )  # fmt: skip
                 held = (versions, connection)
-            self._open[names] = held
+            self._open[key] = held
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
             return held[1]
@@ -152,6 +189,19 @@ class Reader:
         return tuple(found.items())
 
 
+def _of_group() -> dict[str, str]:
+    """Of each table of groups the condition of those rows; subjects name the group in them."""
+    condition = " and ".join(f"{name} = getvariable('{name}')" for name in _KEY)
+    found = {
+        name: condition
+        for name, table in tables().items()
+        if set(_KEY) <= {column.name for column in table.columns}
+    }
+    of_cluster = f"cluster_id = getvariable('{_KEY[0]}')"
+    found[_CHANGES] = f"{of_cluster} and contains(subject, getvariable('{_KEY[1]}'))"
+    return found
+
+
 def _tables_of(names: Iterable[str]) -> set[str]:
     names = list(names)
     of_marts = tables_under([name for name in names if is_view(name)])
@@ -160,8 +210,3 @@ def _tables_of(names: Iterable[str]) -> set[str]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
-
-
-def value_of(answer: Answer, column: str) -> Any:
-    """Of the first row; None = there is none."""
-    return next((row[column] for row in answer.as_dicts()), None)

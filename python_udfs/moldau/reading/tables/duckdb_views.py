@@ -35,6 +35,7 @@ def connect_duckdb(
     brought: Sequence[View] = (),
     makes_lists: bool = False,
     own: Mapping[str, str] = MappingProxyType({}),
+    where: Mapping[str, str] = MappingProxyType({}),
 ) -> DuckDBPyConnection:
     """A connection with every table of the warehouse, and every mart, as a view `database.name`.
 
@@ -42,8 +43,9 @@ def connect_duckdb(
     setting, no extension, no table. `only`: full names of what is wanted (what does not exist is
     left out); None = all. `at_ms`: the clock of the marts, as SQL if it is a text; None = now.
     `brought`: views in the place of those that marts are made from. `makes_lists`: what a run
-    computes once is computed here, too, where else it is a view. `own`: settings of DuckDB.
-    MoldauError if there is no warehouse or a table's log is damaged.
+    computes once is computed here, too, where else it is a view. `own`: settings of DuckDB;
+    `where`: by table, the condition of its rows that count. MoldauError if there is no warehouse
+    or a table's log is damaged.
     """
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
@@ -56,7 +58,7 @@ def connect_duckdb(
         path
         for name in existing
         if name in wanted
-        for path in create_view(connection, warehouse, name)
+        for path in create_view(connection, warehouse, name, where=where.get(name, "true"))
     ]
     if views:
         _create_marts(connection, warehouse, views, at_ms, makes_lists)

@@ -17,10 +17,8 @@ TIMELINE = "marts.group_timeline"
 def group(asked: Asked) -> Page:
     """`cluster` and `group`, or `group_md5`, the digest of a name that no address can hold."""
     cluster, name = key_of(asked)
-    answers = asked.reader.ask(_questions(cluster, name), asked.at_ms)
-    with asked.reader.alone():
-        words = _words(asked, cluster, name)
-    facts, *others = answers
+    facts, *others = asked.reader.ask(_questions(cluster, name), asked.at_ms, (cluster, name))
+    words = _words(asked, cluster, name)
     has_topology = any(row["group_type"] == "streams" for row in facts.as_dicts())
     return Page(
         name,
@@ -64,7 +62,8 @@ def address_of(cluster: str, name: str) -> Mapping[str, str]:
 
 def _words(asked: Asked, cluster: str, name: str) -> Words:
     try:
-        lines = explained(asked.reader.warehouse, name, cluster, asked.at_ms).words
+        with asked.reader.alone():
+            lines = explained(asked.reader.warehouse, name, cluster, asked.at_ms).words
     except MoldauError as error:
         lines = [str(error)]
     return Words("explain", "Why", tuple(lines), f"moldau explain --cluster {cluster} GROUP")
