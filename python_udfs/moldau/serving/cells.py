@@ -64,6 +64,8 @@ def cell_of(column: str, value: Any, row: Mapping[str, Any]) -> Cell:
 
 def label_of(column: str) -> str:
     """`first_expires_at` -> `first expires`: instants are told by their form."""
+    if column == "event_at":  # beside an event
+        return "when"
     for ending in ("_at_ms", "_at", "_ms", "_bytes"):
         if column.endswith(ending) and column != ending[1:]:
             column = column.removesuffix(ending)

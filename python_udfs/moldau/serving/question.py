@@ -30,8 +30,8 @@ class Question:
     shown: Shown = "table"
     about: str = ""
     told: str | None = None
-    """The query that a reader is given; None = the same. Another one has the same rows, and finds
-    by itself what the page found before."""
+    """The query that a reader is given; None = the same, empty = none. Another one has the same
+    rows, and finds by itself what the page found before."""
     hidden: tuple[str, ...] = ()
     """Columns that stand in the rows of JSON alone."""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ _ROWS = 1_000  # of an answer, whatever its query says
 _OPEN = 16  # connections
 _KEPT = 256  # answers
 _LETTERS = 100_000  # of an answer that is kept
+_BUSY = "too many pages are asked for at once: try again in a moment"
 _OWN = {"memory_limit": "1GB"}
 _KEY = ("cluster_id", "group_id")
 _CHANGES = "history.decision_changes"
@@ -81,7 +83,7 @@ class Reader:
         if all(known):
             return [answer for answer in known if answer]
         if not self._turns.acquire(timeout=self._seconds):
-            raise Busy("too many pages are asked for at once: try again in a moment")
+            raise Busy(_BUSY)
         try:
             connection = self._opened(names, versions, is_of_group=group is not None)
             return [
@@ -93,9 +95,17 @@ class Reader:
         finally:
             self._turns.release()
 
-    def alone(self) -> threading.Lock:
-        """Held while somebody else opens tables of this process: they are shared, and move on."""
-        return self._opening
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While somebody else opens tables of this process, which are shared and move on.
+
+        Busy when no turn came."""
+        if not self._opening.acquire(timeout=self._seconds):
+            raise Busy(_BUSY)
+        try:
+            yield
+        finally:
+            self._opening.release()
 
     def _one(
         self,
@@ -166,7 +176,7 @@ class Reader:
         key = (names, is_of_group)
         if (held := self._open.get(key)) and held[0] == versions:
             return held[1]
-        with self._opening:
+        with self.alone():
             held = self._open.pop(key, None)
             if held is None or held[0] != versions:
                 connection = connect_duckdb(

@@ -64,7 +64,9 @@ def _words(section: Words) -> tuple[str, dict[str, Any]]:
 
 
 def query_of(answer: Answer) -> str:
-    return answer.question.told or answer.question.sql
+    """What a reader is given: empty = nothing that he could ask gives these rows."""
+    question = answer.question
+    return question.sql if question.told is None else question.told
 
 
 def _shown(answer: Answer) -> list[str]:

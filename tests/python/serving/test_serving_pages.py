@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from urllib.parse import urlencode
 
@@ -16,11 +17,13 @@ from starlette.testclient import TestClient
 
 from moldau.errors import MoldauError
 from moldau.reading.tables.query import query
+from moldau.reading.tables.values import to_json
 from moldau.serving.app import PAGES, application
 from moldau.serving.pages.group import address_of
 from moldau.serving.question import Question, text
 from moldau.serving.reader import Reader
 from moldau.settings import Settings
+from moldau.warehouse.contracts import tables
 
 AT = {"at": str(AT_MS)}
 OF_GROUP = AT | {"cluster": CLUSTER, "group": SCRIPT}
@@ -108,7 +111,7 @@ def test_each_query_that_is_copied_gives_the_rows_that_are_shown(
     assert len(asked) > 25
     for where, sql, rows in asked:
         again = query(hostile.warehouse, sql, AT_MS).as_dicts()
-        assert len(again) == len(rows), where
+        assert sorted(map(to_json, again)) == sorted(map(to_json, rows)), where
 
 
 def test_search_takes_letters_for_what_they_are(client: TestClient) -> None:
@@ -223,6 +226,26 @@ class TestReader:
         nowhere = empty.model_copy(update={"warehouse": empty.warehouse / "none"})
         with pytest.raises(MoldauError, match="there is no warehouse in"):
             application(nowhere)
+
+
+def test_pages_are_answered_while_many_ask_and_another_command_writes(empty: Settings) -> None:
+    write = writer(empty.warehouse)
+    for name in tables():
+        write(name)
+    client = TestClient(application(empty), base_url=HERE)
+    paths = [f"/{name}.json?at={AT_MS}" for name in PAGES if name not in ("group", "topology")]
+
+    def ask(number: int) -> tuple[int, list[str]]:
+        if number % 20 == 7:
+            write("state.runs", {"run_id": f"{number:08d}-load", "kind": "load"})
+        answer = client.get(paths[number % len(paths)])
+        problems = [s["problem"] for s in answer.json()["sections"].values() if s.get("problem")]
+        return answer.status_code, problems
+
+    with ThreadPoolExecutor(20) as pool:
+        assert set(map(str, pool.map(ask, range(100)))) == {"(200, [])"}
+    runs = client.get(f"/runs.json?at={AT_MS}").json()["sections"]["runs"]["rows"]
+    assert len(runs) == 5
 
 
 def test_texts_are_themselves_in_sql(hostile: Settings) -> None:

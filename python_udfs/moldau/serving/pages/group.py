@@ -3,28 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from moldau.errors import MoldauError
+from moldau.instants import parse_instant
 from moldau.reading.explain.subjects import explained
-from moldau.serving.pages.page import Asked, Page, Words
-from moldau.serving.question import Question, text
+from moldau.runs.as_of import About, as_of
+from moldau.serving.pages.page import Asked, Field, Page, Words
+from moldau.serving.question import Answer, Question, instant, text
+from moldau.serving.reader import Reader
 from moldau.warehouse.contracts import marts
 
 _ROWS = 200
 TIMELINE = "marts.group_timeline"
+_EVER = "event_at is not null"
+# ends of logs, and mirrors, are not rebuilt
+_THEN = ("facts", "offsets", "timeline")
 
 
 def group(asked: Asked) -> Page:
-    """`cluster` and `group`, or `group_md5`, the digest of a name that no address can hold."""
+    """`cluster` and `group`, or `group_md5`, the digest of a name that no address can hold.
+
+    `as_of`: as it was at an instant, rebuilt from the records up to it."""
     cluster, name = key_of(asked)
-    facts, *others = asked.reader.ask(_questions(cluster, name), asked.at_ms, (cluster, name))
-    words = _words(asked, cluster, name)
-    has_topology = any(row["group_type"] == "streams" for row in facts.as_dicts())
+    link = ("topology", address_of(cluster, name), "Its topology")
+    if not (told := asked.given.get("as_of")):
+        sections = _sections(asked, cluster, name)
+        lead, has_link = f"Group of cluster {cluster}.", _is_streams(sections)
+    else:
+        lead, sections = _as_of(asked, cluster, name, parse_instant(told))
+        has_link = False
     return Page(
         name,
-        f"Group of cluster {cluster}.",
-        (words, facts, *others),
-        link=("topology", address_of(cluster, name), "Its topology") if has_topology else None,
+        lead,
+        sections,
+        fields=(Field("as_of", "As it was at"),),
+        kept=tuple(address_of(cluster, name)),
+        link=link if has_link else None,
+    )
+
+
+def _as_of(
+    asked: Asked, cluster: str, name: str, as_of_ms: int
+) -> tuple[str, tuple[Answer | Words, ...]]:
+    with (
+        asked.reader.alone(),
+        as_of(asked.settings, as_of_ms, About(cluster, name)) as moment,
+    ):
+        reader = Reader(moment.settings.warehouse)
+        then = Asked(moment.settings, reader, as_of_ms, {})
+        lead = f"Group of cluster {cluster}, {moment.words}."
+        return lead, _sections_then(then, cluster, name)
+
+
+def _sections(asked: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:
+    answers = asked.reader.ask(_questions(cluster, name), asked.at_ms, (cluster, name))
+    return (_words(asked, cluster, name), *answers)
+
+
+def _sections_then(then: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:
+    """What happened later, and queries, which would be answered as it is now, are left out."""
+    until = instant(then.at_ms)
+    questions = [
+        replace(question, told="", sql=question.sql.replace(_EVER, f"event_at <= {until}"))
+        for question in _questions(cluster, name)
+        if question.name in _THEN
+    ]
+    answers = then.reader.ask(questions, then.at_ms, (cluster, name))
+    return (_words(then, cluster, name), *answers)
+
+
+def _is_streams(sections: tuple[Answer | Words, ...]) -> bool:
+    return any(
+        row.get("group_type") == "streams"
+        for section in sections
+        if isinstance(section, Answer)
+        for row in section.as_dicts()
     )
 
 
@@ -154,6 +208,6 @@ def _timeline(key: str) -> Question:
         f"""select
     event_at, event, topic_name, partition_index, value_name, value_before, value_after, cause,
     event_count, evidence_topic, evidence_partition, evidence_offset, count(*) over () as in_all
-from {TIMELINE} where {key} order by event_index desc limit {_ROWS}""",
+from {TIMELINE} where {key} and {_EVER} order by event_index desc limit {_ROWS}""",
         "No record of it was loaded.",
     )

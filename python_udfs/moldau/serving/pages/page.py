@@ -63,6 +63,8 @@ class Page:
     sections: tuple[Answer | Words, ...]
     tiles: tuple[Tile, ...] = ()
     fields: tuple[Field, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Of what was given, what a form carries on unseen."""
     link: tuple[str, Mapping[str, str], str] | None = None
     page: int | None = None
     has_next: bool = False
