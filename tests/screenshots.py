@@ -28,7 +28,7 @@ AT = str(AT_MS + 7 * 86_400_000 - 3 * 3_600_000)
 PAGES = {
     "overview": f"/?at={AT}",
     "groups": "/groups",
-    "group": f"/group?cluster=west&group=c-txn-off&at={AT}",
+    "group": f"/group?cluster=east&group=g-classic-deloff&at={AT}",
     "topology": "/topology?cluster=own&group=c-delete-live",
     "tiers": "/tiers",
     "mirrors": "/mirrors",

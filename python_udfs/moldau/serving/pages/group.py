@@ -139,6 +139,16 @@ from marts.groups where {key}""",
             shown="facts",
         ),
         Question(
+            "lag",
+            "How far behind it is",
+            f"""select
+    lag, trend, lag_seconds, records_to_read, partitions, unknown_partitions, worst_topic_name,
+    worst_partition_index, worst_lag, lost_from_at, end_taken_at
+from marts.group_lag_by_group where {key}""",
+            "It has committed nothing.",
+            shown="facts",
+        ),
+        Question(
             "offsets",
             "Offsets, with lag and expiry",
             f"""with lag as (
@@ -197,7 +207,7 @@ order by flow, topic_name, partition_index limit {_ROWS}""",
         ),
     ]
     if TIMELINE in marts():
-        found.insert(2, _timeline(key))
+        found.insert(3, _timeline(key))
     return found
 
 
