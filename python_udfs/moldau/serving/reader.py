@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,14 +27,16 @@ from moldau.warehouse.paths import POLLS
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SECONDS = 20.0  # a request, and the wait for its turn
+SECONDS = 20.0  # a query
+_PATIENCE = 60.0  # seconds that a page waits for its turn
 _AT_ONCE = 2  # queries: each has all cores
 _ROWS = 1_000  # of an answer, whatever its query says
 _OPEN = 16  # connections
 _KEPT = 256  # answers
 _LETTERS = 100_000  # of an answer that is kept
 _BUSY = "too many pages are asked for at once: try again in a moment"
-_OWN = {"memory_limit": "1GB"}
+# the files are in the cache of the system, once for all connections
+_OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
 _KEY = ("cluster_id", "group_id")
 _CHANGES = "history.decision_changes"
 _Versions = tuple[tuple[str, int], ...]
@@ -82,7 +84,7 @@ class Reader:
         known = [self._kept.get((question.sql, at_ms, versions)) for question in questions]
         if all(known):
             return [answer for answer in known if answer]
-        if not self._turns.acquire(timeout=self._seconds):
+        if not self._turns.acquire(timeout=_PATIENCE):
             raise Busy(_BUSY)
         try:
             connection = self._opened(names, versions, is_of_group=group is not None)
@@ -100,12 +102,30 @@ class Reader:
         """While somebody else opens tables of this process, which are shared and move on.
 
         Busy when no turn came."""
-        if not self._opening.acquire(timeout=self._seconds):
+        if not self._opening.acquire(timeout=_PATIENCE):
             raise Busy(_BUSY)
         try:
             yield
         finally:
             self._opening.release()
+
+    def lines(self, about: Question, at_ms: int, make: Callable[[], list[str]]) -> tuple[str, ...]:
+        """Words about all that the warehouse has, made again when any table moved."""
+        versions = self._versions(existing_tables(self.warehouse))
+        key = (about.sql, at_ms, versions)
+        if not (known := self._kept.get(key)):
+            with self.alone():
+                if not (known := self._kept.get(key)):  # those who waited find it made
+                    known = Answer(about, ("line",), tuple((line,) for line in make()))
+                    self._keep(key, known)
+        return tuple(str(line) for (line,) in known.rows)
+
+    def _keep(self, key: _Key, answer: Answer) -> None:
+        with self._keeping:
+            if sum(len(str(cell)) for row in answer.rows for cell in row) <= _LETTERS:
+                self._kept[key] = answer
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
 
     def _one(
         self,
@@ -123,11 +143,7 @@ class Reader:
             answer = self._asked(question, connection, key[1], group)
         except MoldauError as error:
             return Answer(question, problem=str(error))
-        with self._keeping:
-            if sum(len(str(cell)) for row in answer.rows for cell in row) <= _LETTERS:
-                self._kept[key] = answer
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        self._keep(key, answer)
         return answer
 
     def _asked(

@@ -115,12 +115,15 @@ def address_of(cluster: str, name: str) -> Mapping[str, str]:
 
 
 def _words(asked: Asked, cluster: str, name: str) -> Words:
-    try:
-        with asked.reader.alone():
-            lines = explained(asked.reader.warehouse, name, cluster, asked.at_ms).words
-    except MoldauError as error:
-        lines = [str(error)]
-    return Words("explain", "Why", tuple(lines), f"moldau explain --cluster {cluster} GROUP")
+    def explain() -> list[str]:
+        try:
+            return explained(asked.reader.warehouse, name, cluster, asked.at_ms).words
+        except MoldauError as error:
+            return [str(error)]
+
+    about = Question("explain", "Why", f"explain {text(name)} {text(cluster)}")
+    lines = asked.reader.lines(about, asked.at_ms, explain)
+    return Words(about.name, about.title, lines, f"moldau explain --cluster {cluster} GROUP")
 
 
 def _questions(cluster: str, name: str) -> list[Question]:
