@@ -27,7 +27,7 @@ TARGET = ROOT / "docs" / "pages"
 AT = str(AT_MS + 7 * 86_400_000 - 3 * 3_600_000)
 PAGES = {
     "overview": f"/?at={AT}",
-    "groups": "/groups",
+    "groups": "/groups?sort=next+change",
     "group": f"/group?cluster=east&group=g-classic-deloff&at={AT}",
     "topology": "/topology?cluster=own&group=c-delete-live",
     "tiers": "/tiers",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from moldau.escapes import visible
 from moldau.topologies.description import Node, TopologyDescription
 
-_WIDE, _HIGH = 250, 46  # a node
+_WIDE, _HIGH = 270, 46  # a node
 _APART_X, _APART_Y = 60, 18
 _MARGIN = 12
 _TITLE = 24
@@ -93,8 +93,8 @@ def _placed(nodes: Sequence[Node], top: int) -> tuple[dict[str, Box], int]:
             2 * _MARGIN + depth * (_WIDE + _APART_X),
             top + _MARGIN // 2 + row * (_HIGH + _APART_Y),
             node.type,
-            visible(node.name, 27),
-            visible(under, 32),
+            visible(node.name, 33),
+            visible(under, 34),
             visible(
                 f"{node.type} {node.name}: {under}" if under else f"{node.type} {node.name}", 300
             ),
