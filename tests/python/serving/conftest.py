@@ -11,8 +11,6 @@ from starlette.testclient import TestClient
 from moldau.serving.app import application
 from moldau.settings import Settings, load_settings
 
-HERE = "http://127.0.0.1:8181"
-
 
 @pytest.fixture(scope="package")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Settings:
@@ -22,7 +20,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="package")
 def client(hostile: Settings) -> TestClient:
-    return TestClient(application(hostile), base_url=HERE)
+    return TestClient(application(hostile), base_url=hostile_rows.HERE)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from rows_support import writer
 from moldau.plugins.delta import DeltaPlugin
 from moldau.warehouse.contracts import tables
 
+HERE = "http://127.0.0.1:8181"
 AT_MS = 1_795_250_000_000
 HOUR_MS = 3_600_000
 SCRIPT = "<script>alert('moldau')</script>"

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import HERE
-from hostile_rows import AT_MS
+from hostile_rows import AT_MS, HERE
 from starlette.testclient import TestClient
 
 from moldau.cli import moldau

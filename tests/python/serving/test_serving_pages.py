@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode
 
 import pytest
-from conftest import HERE
-from hostile_rows import AT_MS, CLUSTER, LONG, NAMES, SCRIPT
+from hostile_rows import AT_MS, CLUSTER, HERE, LONG, NAMES, SCRIPT
 from rows_support import writer
 from starlette.testclient import TestClient
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from click.testing import CliRunner
-from conftest import HERE
+from hostile_rows import HERE
 from starlette.testclient import TestClient
 
 from moldau.cli import moldau
