@@ -8,10 +8,10 @@ UV_VERSION := 0.13.8
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test kafka-test without-spark databricks lint build docs bench parity check clean lock
+.PHONY: help setup demo test kafka-test without-spark databricks lint build docs screenshots bench parity check clean lock
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready ## make .venv from the lock file, resolve the jars and compile the marts, once
 
@@ -50,6 +50,9 @@ docs: setup ## dbt's documentation site, in target/
 	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/moldau init
 	MOLDAU_WAREHOUSE=$(CURDIR)/target/docs-warehouse $(BIN)/dbt docs generate --static
 
+screenshots: setup ## a picture of each page of `moldau serve`, in docs/pages
+	$(BIN)/python tests/screenshots.py
+
 bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/decode.py
 	$(BIN)/python benchmarks/groups.py
@@ -63,6 +66,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/mirrors.py
 	$(BIN)/python benchmarks/producers.py
 	$(BIN)/python benchmarks/producer_replays.py
+	$(BIN)/python benchmarks/serving.py
 
 check: test databricks ## what CI runs, the project compiled for Databricks, and the tests without Spark under every other Python that is here
 	@for version in $(OTHER_PYTHONS); do \

@@ -34,6 +34,7 @@ ORDER = [
     "runs",
     "dumping",
     "collecting",
+    "serving",
     "cli",
     "__init__",
     "__main__",

@@ -47,6 +47,8 @@ _FOR_ALL = {
     "show": "Print a table or mart.",
     "sql": "Print the answer to a query.",
     "export": "Write a table to a file.",
+    "serve": "Show it all in a browser, on this machine.",
+    "report": "Write the overview as one HTML file that opens offline.",
     "metrics": "Print what Prometheus reads: lag, expiry, what is held, and more.",
     "publish": "Write marts as Delta tables, for those who read files.",
     "maintain": "Join small files, and delete those that nobody needs any more.",

@@ -160,7 +160,9 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         f"  moldau explain g-streams-push --cluster east --warehouse {warehouse}\n"
         f"  moldau sql --engine duckdb 'from marts.decision_history' --warehouse {warehouse}\n"
         f"  moldau show history.plugin_calls --warehouse {warehouse}\n"
-        f"  moldau status --warehouse {warehouse}"
+        f"  moldau status --warehouse {warehouse}\n"
+        "Or in a browser:\n"
+        f"  moldau serve --warehouse {warehouse}"
     )
 
 

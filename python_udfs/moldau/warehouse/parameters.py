@@ -20,8 +20,9 @@ def parameters_sql(told: Mapping[str, str], texts: str = "array<string>") -> str
     return f"select {', '.join(columns)}"
 
 
-def of_a_reader(at_ms: int | None, texts: str = "array<string>") -> str:
-    """The row of who only reads. `at_ms`: the clock; None = whenever Spark is asked."""
+def of_a_reader(at_ms: int | str | None, texts: str = "array<string>") -> str:
+    """The row of who only reads. `at_ms`: the clock, as SQL if it is a text; None = whenever
+    Spark is asked."""
     clock = "unix_millis(current_timestamp())" if at_ms is None else str(at_ms)
     told = {"run_id": "'~'", "kind": "'read'", "at_ms": clock, "started_at_ms": clock}
     return parameters_sql(told, texts)

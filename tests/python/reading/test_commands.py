@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Write
 from deltalake import DeltaTable
+from rows_support import Write
 
 from moldau.cli.deciding import deciding_verb
 from moldau.cli.decode import decode

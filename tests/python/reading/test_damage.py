@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Write
 from deltalake import DeltaTable
+from rows_support import Write
 
 from moldau.errors import MoldauError
 from moldau.reading.health.doctor import examine

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import Write
 from deltalake import DeltaTable
+from rows_support import Write
 
 from moldau.errors import MoldauError
 from moldau.reading.health.doctor import examine

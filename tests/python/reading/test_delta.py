@@ -11,8 +11,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import Write
 from deltalake import DeltaTable, write_deltalake
+from rows_support import Write
 
 from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conftest import Write
+from rows_support import Write
 
 from moldau.cli.explain import explain
 from moldau.errors import MoldauError

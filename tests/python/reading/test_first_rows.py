@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Write
+from rows_support import Write
 
 from moldau.reading.tables import query
 from moldau.reading.tables.query import table_rows

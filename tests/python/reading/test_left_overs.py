@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Write
 from deltalake import DeltaTable
+from rows_support import Write
 
 from moldau.cli import moldau
 from moldau.errors import MoldauError

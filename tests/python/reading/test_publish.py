@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from conftest import Write
 from deltalake import DeltaTable
+from rows_support import Write
 
 from moldau.cli.publish import publish as verb
 from moldau.errors import MoldauError

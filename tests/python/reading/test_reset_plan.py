@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Write
+from rows_support import Write
 
 from moldau.cli.reset_plan import reset_plan
 from moldau.errors import MoldauError

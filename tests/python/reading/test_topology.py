@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Write
 from deltalake import DeltaTable
+from rows_support import Write
 
 from moldau.cli import moldau
 from moldau.plugins.delta import DeltaPlugin

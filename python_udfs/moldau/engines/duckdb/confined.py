@@ -60,6 +60,7 @@ def telling(connection: DuckDBPyConnection) -> Iterator[None]:
             duckdb.BinderException,
             duckdb.CatalogException,
             duckdb.ConversionException,
+            duckdb.InterruptException,
             duckdb.OutOfRangeException,
             duckdb.ParserException,
             duckdb.PermissionException,

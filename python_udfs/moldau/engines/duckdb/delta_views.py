@@ -33,11 +33,16 @@ def open_duckdb(databases: Iterable[str]) -> DuckDBPyConnection:
 
 
 def create_view(
-    connection: DuckDBPyConnection, warehouse: Path, name: str, opened: DeltaTable | None = None
+    connection: DuckDBPyConnection,
+    warehouse: Path,
+    name: str,
+    opened: DeltaTable | None = None,
+    where: str = "true",
 ) -> list[str]:
     """Gives the files that the view reads, in every spelling in which DuckDB asks for them.
 
-    `opened`: the table, if it is open at its latest version.
+    `opened`: the table, if it is open at its latest version; `where`: only rows for which this
+    condition holds.
     """
     table = open_latest(warehouse, name) if opened is None else opened
     fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
@@ -67,7 +72,7 @@ def create_view(
     try:
         connection.execute(
             f"create or replace view {identifier(database)}.{identifier(bare)} as "
-            f"select {columns} from ({' union all by name '.join(parts)})"
+            f"select {columns} from ({' union all by name '.join(parts)}) where {where}"
         )
     except Exception as error:
         if damage := unreadable_among(files):

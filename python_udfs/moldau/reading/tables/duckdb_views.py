@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from moldau.engines.duckdb.confined import begin_reading, confine
@@ -30,29 +31,34 @@ def connect_duckdb(
     warehouse: Path,
     only: Iterable[str] | None = None,
     target: Path | None = None,
-    at_ms: int | None = None,
+    at_ms: int | str | None = None,
     brought: Sequence[View] = (),
     makes_lists: bool = False,
+    own: Mapping[str, str] = MappingProxyType({}),
+    where: Mapping[str, str] = MappingProxyType({}),
 ) -> DuckDBPyConnection:
     """A connection with every table of the warehouse, and every mart, as a view `database.name`.
 
     It reads the files of these tables, may write `target`, and nothing else: no other file, no
     setting, no extension, no table. `only`: full names of what is wanted (what does not exist is
-    left out); None = all. `at_ms`: the clock of the marts; None = now. `brought`: views in the
-    place of those that marts are made from. `makes_lists`: what a run computes once is computed
-    here, too, where else it is a view. MoldauError if there is no warehouse or a table's log is
-    damaged.
+    left out); None = all. `at_ms`: the clock of the marts, as SQL if it is a text; None = now.
+    `brought`: views in the place of those that marts are made from. `makes_lists`: what a run
+    computes once is computed here, too, where else it is a view. `own`: settings of DuckDB;
+    `where`: by table, the condition of its rows that count. MoldauError if there is no warehouse
+    or a table's log is damaged.
     """
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
     views = views_under(names, brought)
     wanted = {*names, *tables_under(names, brought)}
     connection = open_duckdb([*(name.split(".")[0] for name in existing), *SCHEMAS])
+    for setting, value in own.items():
+        connection.execute(f"set {setting} = ?", [value])
     files = [
         path
         for name in existing
         if name in wanted
-        for path in create_view(connection, warehouse, name)
+        for path in create_view(connection, warehouse, name, where=where.get(name, "true"))
     ]
     if views:
         _create_marts(connection, warehouse, views, at_ms, makes_lists)
@@ -65,7 +71,7 @@ def _create_marts(
     connection: DuckDBPyConnection,
     warehouse: Path,
     views: list[View],
-    at_ms: int | None,
+    at_ms: int | str | None,
     makes_lists: bool,
 ) -> None:
     for macro in MACROS:

@@ -1,0 +1,1 @@
+"""Pages that show what moldau knows, on the reader's own machine: they only read."""

@@ -1,0 +1,124 @@
+"""The web application: an address a page, the same with `.json` for programs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from threading import Thread
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from moldau.errors import MoldauError
+from moldau.instants import now_ms, parse_instant
+from moldau.metrics.exposition import exposition
+from moldau.reading.tables.names_of import existing_relations
+from moldau.reading.tables.values import to_json
+from moldau.serving.guards import Application, Guard
+from moldau.serving.kept import Kept
+from moldau.serving.pages.decisions import decisions
+from moldau.serving.pages.group import group
+from moldau.serving.pages.groups import groups
+from moldau.serving.pages.mirrors import mirrors
+from moldau.serving.pages.overview import overview
+from moldau.serving.pages.page import Asked, Page
+from moldau.serving.pages.producers import producers
+from moldau.serving.pages.runs import runs
+from moldau.serving.pages.tiers import tiers
+from moldau.serving.pages.topology import topology
+from moldau.serving.reader import Busy, Reader
+from moldau.serving.rendering import STATIC, json_of, problem, rendered
+from moldau.settings import Settings
+
+PAGES: Mapping[str, Callable[[Asked], Page]] = {
+    "overview": overview,
+    "groups": groups,
+    "group": group,
+    "topology": topology,
+    "tiers": tiers,
+    "mirrors": mirrors,
+    "producers": producers,
+    "runs": runs,
+    "decisions": decisions,
+}
+_TICK_MS = 60_000  # what is asked within a minute is asked at one instant, and once
+
+
+def application(settings: Settings, token: str | None = None) -> Application:
+    """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
+    existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
+    reader = Reader(settings.warehouse)
+    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})))
+    Thread(target=_begin, args=(kept,), daemon=True).start()
+    routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
+    for name in PAGES:
+        page = _page(name, settings, reader, kept)
+        routes += [Route(f"/{name}", page), Route(f"/{name}.json", page)]
+    routes.append(Route("/", _page("overview", settings, reader, kept)))
+    routes.append(Route("/metrics", _metrics(settings, reader)))
+    return Guard(Starlette(routes=routes, exception_handlers={404: _nothing}), token)
+
+
+def _begin(kept: Kept) -> None:
+    """The first reader finds the overview made: what is wrong with it, he is told himself."""
+    with suppress(MoldauError):
+        kept.page(_now())
+
+
+def _now() -> int:
+    return now_ms() // _TICK_MS * _TICK_MS
+
+
+def _page(
+    name: str, settings: Settings, reader: Reader, kept: Kept
+) -> Callable[[Request], Response]:
+    """Called in a thread: a page waits for the engine."""
+
+    def answer(request: Request) -> Response:
+        is_json = request.url.path.endswith(".json")
+        given = dict(request.query_params)
+        try:
+            at = given.get("at")
+            at_ms = parse_instant(at) if at else _now()
+            if name == "overview" and not at:
+                page, at_ms = kept.page(at_ms)
+            else:
+                page = PAGES[name](Asked(settings, reader, at_ms, given))
+        except MoldauError as error:
+            status = 503 if isinstance(error, Busy) else 400
+            if is_json:
+                return _json({"problem": str(error)}, status)
+            return HTMLResponse(problem(name, str(error)), status)
+        if is_json:
+            return _json(json_of(page, at_ms), 200)
+        return HTMLResponse(rendered(name, page, given, at_ms))
+
+    return answer
+
+
+def _metrics(settings: Settings, reader: Reader) -> Callable[[Request], Response]:
+    """What Prometheus reads, as of now."""
+
+    def answer(_: Request) -> Response:
+        try:
+            with reader.alone():
+                told, kind = exposition(settings.warehouse)
+        except MoldauError as error:
+            return Response(f"{error}\n", 503, media_type="text/plain")
+        return Response(told, media_type=kind)
+
+    return answer
+
+
+def _json(told: Any, status: int) -> Response:
+    text = to_json(told, indent=1) + "\n"
+    return Response(text.encode(errors="replace"), status, media_type="application/json")
+
+
+async def _nothing(request: Request, _: Exception) -> Response:
+    return HTMLResponse(problem("", f"there is no page {html.escape(request.url.path[:100])}"), 404)

@@ -1,0 +1,172 @@
+"""What is lost next, what is held, what is behind, and what needs somebody."""
+
+from __future__ import annotations
+
+from moldau.instants import format_instant
+from moldau.reading.health.freshness import held_words, stale_words
+from moldau.reading.health.status import lock_holder, open_loads
+from moldau.serving.pages.page import Asked, Page, Tile, Words
+from moldau.serving.question import Question, instant
+from moldau.warehouse.aside import in_words, read_aside
+
+_DAY_MS = 86_400_000
+_ROWS = 10
+
+
+def overview(asked: Asked) -> Page:
+    questions = _questions(asked.at_ms)
+    answers = dict(
+        zip((q.name for q in questions), asked.reader.ask(questions, asked.at_ms), strict=True)
+    )
+    told = _told(asked, answers["freshness"].as_dicts())
+    failed = answers["failed_runs"].in_all + answers["failed_calls"].in_all
+    tiles = (
+        _tile("groups lose offsets within a day", answers["lost"].in_all, "lost"),
+        _tile("groups are held", answers["held"].in_all, "held"),
+        _tile("groups cannot fail over", answers["not_ready"].in_all, "not_ready"),
+        _tile("partitions are behind in tiering", answers["behind"].in_all, "behind"),
+        _tile("things need attention", failed + len(told.lines), "attention"),
+    )
+    return Page(
+        "Overview",
+        "What is lost next, what is held, what is behind, and what needs somebody.",
+        (
+            answers["lost_by_hour"],
+            answers["lost"],
+            answers["held"],
+            answers["kept"],
+            answers["not_ready"],
+            answers["behind"],
+            told,
+            answers["failed_runs"],
+            answers["failed_calls"],
+            answers["came_in"],
+            answers["freshness"],
+        ),
+        tiles,
+    )
+
+
+def _tile(label: str, count: int, section: str) -> Tile:
+    return Tile(label, count, section, is_good=count == 0)
+
+
+def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
+    warehouse = asked.reader.warehouse
+    lock = lock_holder(warehouse)
+    lines = [
+        *(
+            f"Load {run_id} was interrupted: the next command that writes finishes it."
+            for run_id in (() if lock else open_loads(warehouse))
+        ),
+        *(f"Set aside: {in_words(entry)}." for entry in read_aside(warehouse)),
+        *(f"{words[0].upper()}{words[1:]}." for words in held_words(freshness)),
+        *(f"{words[0].upper()}{words[1:]}." for words in stale_words(freshness)),
+    ]
+    return Words("attention", "What needs attention", tuple(lines), "moldau status")
+
+
+def _questions(at_ms: int) -> list[Question]:
+    now, tomorrow, yesterday = (instant(at_ms + step) for step in (0, _DAY_MS, -_DAY_MS))
+    soon = f"""from marts.expiry_calendar
+where expires_at <= {tomorrow} and (decision = 'expire' or blocked_by = 'time')"""
+    until = format_instant(at_ms + _DAY_MS)
+    return [
+        Question(
+            "lost_by_hour",
+            "Offsets that expire, hour by hour",
+            f"""select
+    date_trunc('hour', greatest(expires_at, {now})) as hour_at, count(*) as offsets
+{soon}
+group by hour_at order by hour_at""",
+            f"No offset expires until {until}.",
+            shown="columns",
+            about="What is overdue is removed by the next sweep, and counts in the first hour.",
+        ),
+        Question(
+            "lost",
+            "What is lost in the next day",
+            f"""select
+    cluster_id, group_id, count(*) as offsets, min(expires_at) as first_expires_at,
+    max(expires_at) as last_expires_at, count(*) over () as in_all
+{soon}
+group by cluster_id, group_id
+order by first_expires_at, cluster_id, group_id limit {_ROWS}""",
+            f"No offset expires until {until}.",
+        ),
+        Question(
+            "held",
+            "Groups that are held",
+            f"""select
+    cluster_id, group_id, deferred_since, failed_attempts, last_outcome, last_plugin_message,
+    last_failed_at, count(*) over () as in_all
+from marts.deferred_groups
+order by deferred_since, cluster_id, group_id limit {_ROWS}""",
+            "No group waits for its topology description to be deleted.",
+            about="Their topology description has to be deleted before they are.",
+        ),
+        Question(
+            "kept",
+            "Why groups stay",
+            f"""select cluster_id, blocked_by, count(*) as groups, count(*) over () as in_all
+from marts.cleanup_preview where blocked_by is not null
+group by cluster_id, blocked_by order by groups desc, cluster_id, blocked_by limit {_ROWS}""",
+            "No decision keeps one: `moldau sweep --dry-run` decides.",
+        ),
+        Question(
+            "not_ready",
+            "Mirrors that are not ready",
+            f"""select
+    flow, group_id, partitions, translated, blocked_by_reason, advice, target_group_state,
+    decided_at, count(*) over () as in_all
+from marts.failover_readiness where not is_ready
+order by partitions - translated desc, flow, group_id limit {_ROWS}""",
+            "Every group that is mirrored could go on in the other cluster.",
+        ),
+        Question(
+            "behind",
+            "Tiers that are behind",
+            f"""select
+    cluster_id, topic_name, partition_index, upload_tier_lag, upload_lag_bytes,
+    oldest_pending_upload_at, delete_tier_lag, delete_lag_bytes, count(*) over () as in_all
+from marts.tier_lag where upload_tier_lag > 0 or delete_tier_lag > 0
+order by upload_lag_bytes desc nulls last, delete_lag_bytes desc nulls last,
+    cluster_id, topic_name, partition_index
+limit {_ROWS}""",
+            "Nothing waits to be uploaded or deleted.",
+        ),
+        Question(
+            "failed_runs",
+            "Runs of the last day that did not succeed",
+            f"""select run_id, kind, cluster_ids, status, finished_at_ms, count(*) over () as in_all
+from state.runs where status <> 'succeeded' and finished_at_ms > {at_ms - _DAY_MS}
+order by run_id desc limit {_ROWS}""",
+        ),
+        Question(
+            "failed_calls",
+            "Plugin calls of the last day that failed",
+            f"""select
+    cluster_id, operation, outcome, count(*) as calls, max(finished_at) as last_at,
+    max_by(message, finished_at) as last_message, count(*) over () as in_all
+from marts.plugin_calls where outcome <> 'success' and finished_at > {yesterday}
+group by cluster_id, operation, outcome order by last_at desc limit {_ROWS}""",
+        ),
+        Question(
+            "came_in",
+            "What came in last",
+            f"""select run_id, kind, cluster_ids, finished_at_ms, counts
+from state.runs where kind in ('load', 'ingest', 'collect')
+order by run_id desc limit {_ROWS}""",
+            "Nothing was loaded yet.",
+        ),
+        Question(
+            "freshness",
+            "How fresh what is known is",
+            """select
+    cluster_id, topic_name, known_up_to_at, age_ms, is_stale, offsets_behind, held_by,
+    held_partition_count, held_partition_index
+from marts.freshness order by cluster_id, topic_name""",
+            "No running cluster is read.",
+            hidden=("held_partition_count", "held_partition_index"),
+        ),
+    ]

@@ -1,0 +1,91 @@
+"""A page: what was asked for, and what there is to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from moldau.errors import MoldauError
+from moldau.serving.question import Answer, text
+from moldau.serving.reader import Reader
+from moldau.settings import Settings
+from moldau.topologies.description import TopologyDescription
+
+_LAST_PAGE = 20_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`given`: what stands behind the ? of the address; `at_ms`: the clock of the page."""
+
+    settings: Settings
+    reader: Reader
+    at_ms: int
+    given: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Sentences, as the command `told` prints them."""
+
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number at the head of a page, which leads to a section of it. `is_good`: all is well."""
+
+    label: str
+    value: int
+    section: str
+    is_good: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a reader may narrow a page by; without `options` he types."""
+
+    name: str
+    label: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """`link`: address and words of a page beside this one; `has_next`: there is a further page of
+    rows after the one that `page` says."""
+
+    title: str
+    lead: str
+    sections: tuple[Answer | Words, ...]
+    tiles: tuple[Tile, ...] = ()
+    fields: tuple[Field, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Of what was given, what a form carries on unseen."""
+    link: tuple[str, Mapping[str, str], str] | None = None
+    page: int | None = None
+    has_next: bool = False
+    topology: TopologyDescription | None = None
+
+
+def place_of(asked: Asked) -> int:
+    """Which page of rows is asked for, from 1; MoldauError if it is no such number."""
+    told = asked.given.get("page") or "1"
+    if not (told.isascii() and told.isdigit() and 1 <= int(told) <= _LAST_PAGE):
+        raise MoldauError(f"page={told[:20]!r} is not a number from 1 to {_LAST_PAGE}")
+    return int(told)
+
+
+def equal(asked: Asked, columns: Mapping[str, str]) -> list[str]:
+    """A condition for each of these that is given. `columns`: by the name in the address."""
+    given = asked.given
+    return [
+        f"{column} = {text(given[name])}" for name, column in columns.items() if given.get(name)
+    ]
+
+
+def all_of(conditions: list[str]) -> str:
+    return " and ".join(conditions) or "true"

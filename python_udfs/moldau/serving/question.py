@@ -1,0 +1,77 @@
+"""What pages ask of a warehouse, and what they are answered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from moldau.instants import format_instant
+
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_RELATION = re.compile(r"\b(?:marts|state|decisions|history)\.\w+")
+Shown = Literal["table", "facts", "columns", "lines"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query in DuckDB's SQL, whose rows are one section of a page.
+
+    A column `in_all` counts the rows that there would be without a limit, and is no cell.
+    `shown`: `facts` = one row as a list of names and values, `columns` = a bar per row (a label,
+    then a number), `lines` = a point per row (what the line is of, x, y).
+    """
+
+    name: str
+    title: str
+    sql: str
+    empty: str = "None."
+    shown: Shown = "table"
+    about: str = ""
+    told: str | None = None
+    """The query that a reader is given; None = the same, empty = none. Another one has the same
+    rows, and finds by itself what the page found before."""
+    hidden: tuple[str, ...] = ()
+    """Columns that stand in the rows of JSON alone."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The tables and marts that the query names."""
+        return tuple(dict.fromkeys(_RELATION.findall(_TEXT.sub("''", self.sql))))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`problem`: why there are no rows, in words; None = these are all."""
+
+    question: Question
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    problem: str | None = None
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    @property
+    def in_all(self) -> int:
+        """How many rows there are, those beyond the limit too."""
+        if self.rows and "in_all" in self.columns:
+            return int(self.rows[0][self.columns.index("in_all")])
+        return len(self.rows)
+
+
+def text(value: str) -> str:
+    """A text as SQL has it; a NUL byte can stand in no statement."""
+    parts = ("'" + part.replace("'", "''") + "'" for part in value.split("\0"))
+    return " || chr(0) || ".join(parts)
+
+
+def instant(at_ms: int) -> str:
+    """An instant as SQL has it."""
+    return f"timestamptz '{format_instant(at_ms)}'"
+
+
+def moment(value: datetime) -> int:
+    """Unix milliseconds."""
+    return round(value.timestamp() * 1000)
