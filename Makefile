@@ -8,10 +8,10 @@ UV_VERSION := 0.13.8
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test without-spark databricks lint build docs bench parity check clean lock
+.PHONY: help setup demo test kafka-test without-spark databricks lint build docs bench parity check clean lock
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready ## make .venv from the lock file, resolve the jars and compile the marts, once
 
@@ -32,6 +32,9 @@ demo: setup ## the main job on the bundled capture of a real broker
 
 test: setup lint ## lint, then all tests
 	$(BIN)/python -m pytest
+
+kafka-test: setup ## the long scenarios with real brokers, one after the other: needs a JDK
+	$(BIN)/python -m pytest -n 0 tests/kafka
 
 lint: setup ## ruff, mypy and sqlfluff
 	$(BIN)/ruff check python_udfs tests benchmarks

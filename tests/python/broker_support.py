@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from certificate_support import PASSWORD as PASSWORD_OF_STORES
 from certificate_support import Certificate
@@ -20,6 +21,13 @@ TOOLS = ["org.apache.kafka:kafka-tools:4.4.0"]
 HEAP = ["-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 UP_WITHIN_S = 90
+
+CHECK_INTERVAL_MS = 3_000
+CLEANS_UP = {
+    "offsets.retention.check.interval.ms": str(CHECK_INTERVAL_MS),
+    "group.streams.topology.description.plugin.class":
+        "org.apache.kafka.server.streams.InMemoryTopologyDescriptionPlugin",
+}  # fmt: skip
 
 # bob may log in and nothing else; carol, once she has an ACL, reads a topic and knows no group
 USERS = {
@@ -41,28 +49,80 @@ class Broker:
 
 
 @contextlib.contextmanager
-def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
-    """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER."""
-    ports = free_ports(5)
-    addresses = [f"127.0.0.1:{port}" for port in ports]
-    settings = folder / "server.properties"
-    settings.write_text(_settings(folder / "data", addresses, stores))
-    jars = ":".join(str(jar) for jar in resolve(COORDINATES, transitive=True))
-    java = [str(find_java().path), *HEAP, "-cp", jars]
-    subprocess.run(
-        [
-            *java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(settings),
-            "--standalone", *(f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS),
-        ],
-        check=True, capture_output=True, timeout=UP_WITHIN_S,
-    )  # fmt: skip
-    with (folder / "broker.log").open("wb") as log:
-        process = subprocess.Popen(
-            [*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log, cwd=folder
-        )
+def running_broker(
+    folder: Path,
+    stores: Certificate,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    classes: Path | None = None,
+    options: Sequence[str] = (),
+) -> Iterator[Broker]:
+    """A broker of its own in `folder`: listeners for PLAINTEXT, SASL, TLS and OAUTHBEARER.
+
+    `settings` of Kafka come on top of the tests' own; plugins may be in the folder `classes`;
+    `options` are Java's.
+    """
+    made = make_broker(folder, stores, settings, classes)
+    words = [*java_of(COORDINATES, classes, options), "kafka.Kafka", str(made.settings)]
+    with server(words, made.ports, folder) as process:
+        yield Broker(folder, process, *made.addresses)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A broker that has not been started yet: its settings, and where it will listen."""
+
+    settings: Path
+    ports: list[int]
+    controller: str
+
+    @property
+    def addresses(self) -> list[str]:
+        return [f"127.0.0.1:{port}" for port in self.ports]
+
+
+def make_broker(
+    folder: Path,
+    stores: Certificate,
+    settings: Mapping[str, str],
+    classes: Path | None = None,
+    beside: Made | None = None,
+) -> Made:
+    """A cluster of its own, or one more broker of the cluster whose first one is `beside`."""
+    *ports, controller = free_ports(5)
+    made = Made(folder / "server.properties", ports, f"127.0.0.1:{controller}")
+    own = _settings(folder / "data", [*made.addresses, made.controller], stores)
+    of_controllers = [f"--add-scram=SCRAM-SHA-256=[{_scram(name)}]" for name in USERS]
+    of_controllers.append("--standalone")
+    if beside:
+        own |= {
+            "process.roles": "broker",
+            "listeners": own["advertised.listeners"],
+            "controller.quorum.bootstrap.servers": beside.controller,
+        }
+        of_controllers = []
+    made.settings.write_text(properties_text(own | dict(settings)))
+    words = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(made.settings)]
+    _run([*java_of(COORDINATES, classes), *words, *of_controllers])
+    return made
+
+
+def java_of(
+    coordinates: list[str], classes: Path | None = None, options: Sequence[str] = ()
+) -> list[str]:
+    """The command up to the name of a class in these jars, or in the folder `classes`."""
+    jars = ":".join(map(str, [*resolve(coordinates, transitive=True), *filter(None, [classes])]))
+    return [str(find_java().path), *HEAP, *options, "-cp", jars]
+
+
+@contextlib.contextmanager
+def server(command: list[str], ports: list[int], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that listens at these ports as long as the block goes on; its log in `folder`."""
+    log = folder / "server.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, stdout=written, stderr=written, cwd=folder)
     try:
-        wait_for(process, ports[:4], folder / "broker.log", UP_WITHIN_S)
-        yield Broker(folder, process, *addresses[:4])
+        wait_for(process, ports, log, UP_WITHIN_S)
+        yield process
     finally:
         process.terminate()
         try:
@@ -74,9 +134,11 @@ def running_broker(folder: Path, stores: Certificate) -> Iterator[Broker]:
 
 def tool(name: str, *words: str) -> str:
     """What one of Kafka's own command-line tools prints: a class of org.apache.kafka.tools."""
-    jars = ":".join(str(jar) for jar in resolve(TOOLS, transitive=True))
-    java = [str(find_java().path), *HEAP, "-cp", jars, f"org.apache.kafka.tools.{name}"]
-    told = subprocess.run([*java, *words], capture_output=True, text=True, timeout=UP_WITHIN_S)
+    return _run([*java_of(TOOLS), f"org.apache.kafka.tools.{name}", *words])
+
+
+def _run(command: list[str]) -> str:
+    told = subprocess.run(command, capture_output=True, text=True, timeout=UP_WITHIN_S)
     assert told.returncode == 0, told.stdout + told.stderr
     return told.stdout
 
@@ -105,11 +167,11 @@ def _scram(name: str) -> str:
     return f"name={name},password={USERS[name]}"
 
 
-def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
+def _settings(data: Path, addresses: list[str], stores: Certificate) -> dict[str, str]:
     plaintext, sasl, tls, oauth, controller = addresses
     users = " ".join(f'user_{name}="{_quoted(password)}"' for name, password in USERS.items())
     listeners = f"PLAINTEXT://{plaintext},SASL://{sasl},TLS://{tls},OAUTH://{oauth}"
-    settings = {
+    return {
         "process.roles": "broker,controller",
         "node.id": "1",
         "listeners": f"{listeners},CONTROLLER://{controller}",
@@ -153,4 +215,3 @@ def _settings(data: Path, addresses: list[str], stores: Certificate) -> str:
         # a topic that is asked for is made: what only reads must not ask for one
         "auto.create.topics.enable": "true",
     }  # fmt: skip
-    return properties_text(settings)

@@ -10,6 +10,7 @@ import click
 
 from moldau.cli.demo_dbt import tell_of_dbt
 from moldau.cli.demo_in_charge import MINUTE_MS, settings_text, tell_of_being_in_charge
+from moldau.cli.demo_live import tell_of_a_running_cluster
 from moldau.cli.demo_mirrors import FLOWS, tell_of_mirrors
 from moldau.cli.demo_producers import PRODUCERS, tell_of_producers
 from moldau.cli.demo_registry import Registry, running_registry
@@ -17,6 +18,7 @@ from moldau.cli.demo_requests import tell_of_requests
 from moldau.cli.failures import works_on
 from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
+from moldau.cli.reaching import reach_options, timeout_option
 from moldau.cli.story import ask, explain, heading, show, tell
 from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
@@ -43,7 +45,22 @@ MARKER = Path("_moldau") / "demo"
     help="auto: embedded, and at the end once on Spark where Java is there; duckdb: without that "
     "end; spark: all of it on Spark.",
 )
-def demo(warehouse: Path, engine: EngineName) -> None:
+@click.option(
+    "--live",
+    "is_live",
+    is_flag=True,
+    help="Tell of a running cluster instead, which is only read.",
+)
+@reach_options
+@timeout_option
+def demo(
+    warehouse: Path,
+    engine: EngineName,
+    is_live: bool,
+    bootstrap_servers: str | None,
+    properties: Path | None,
+    timeout: float,
+) -> None:
     """Load the records of two real Kafka 4.4.0 brokers, see what their clean-up will do and why.
 
     Then moldau is in charge of the same groups: it deletes descriptions from a small HTTP service,
@@ -52,17 +69,26 @@ def demo(warehouse: Path, engine: EngineName) -> None:
     restarted: where would groups go on in the other one? Two producers, and what they would ask a
     broker for by other rules. Last, where Java is there, the same cycle by plain dbt on Spark.
 
+    With --live it is about your cluster: its topics and what an admin client is told are read once,
+    nothing is written to it, and the tables say who lags, what the brokers' next clean-up does and
+    when each offset expires. Its rights: docs/live.md. Needs pip install 'moldau[kafka]'.
+
     \b
     Example:
       moldau demo
+      moldau demo --live --bootstrap-servers broker:9093 --properties client.properties
     """
     require_folder(warehouse)
     works_on(warehouse)
-    _make_room(warehouse)
+    if is_live:
+        tell_of_a_running_cluster(
+            warehouse, bootstrap_servers, properties, timeout, engine, _make_room
+        )
+        return
+    if bootstrap_servers or properties:
+        raise MoldauError("--bootstrap-servers and --properties are for --live")
+    config = _make_room(warehouse)
     with running_registry() as registry:
-        (warehouse / "_moldau").mkdir(parents=True)
-        (warehouse / MARKER).touch()
-        config = warehouse / "moldau.yml"
         config.write_text(settings_text(registry) + FLOWS + PRODUCERS)
         _tell_story(load_settings(config, warehouse, engine=engine), registry)
 
@@ -138,11 +164,15 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
     )
 
 
-def _make_room(warehouse: Path) -> None:
+def _make_room(warehouse: Path) -> Path:
+    """Where its moldau.yml goes; an earlier demo is removed."""
     if (warehouse / MARKER).exists():
         shutil.rmtree(warehouse)
     elif warehouse.exists() and any(warehouse.iterdir()):
         raise MoldauError(f"{warehouse} is there and is not a demo: name another --warehouse")
+    (warehouse / MARKER).parent.mkdir(parents=True)
+    (warehouse / MARKER).touch()
+    return warehouse / "moldau.yml"
 
 
 def _preview(warehouse: Path) -> list[tuple[Any, ...]]:

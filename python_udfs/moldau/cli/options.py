@@ -20,7 +20,7 @@ from moldau.reading.tables.csv_rows import SAFE_CSV
 from moldau.settings import Settings, load_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_INSTANT = "MS_OR_ISO"
+_INSTANT, _NOW = "MS_OR_ISO", "  [default: now]"
 _INSTANT_FORMS = "Unix milliseconds, or ISO 8601 (UTC without a zone)"
 
 
@@ -120,13 +120,16 @@ def instant_option(option: str, parameter: str, what: str) -> Callable[[Command]
     )
 
 
-def _at(what: str) -> Callable[[Command], Command]:
+def optional_instant(
+    option: str, parameter: str, what: str, default: str = ""
+) -> Callable[[Command], Command]:
+    """Adds an instant that may be given; the command receives Unix milliseconds, None = none."""
     return click.option(
-        "--at",
-        "at_ms",
+        option,
+        parameter,
         metavar=_INSTANT,
         callback=lambda _context, _option, text: None if text is None else parse_instant(text),
-        help=f"{what}: {_INSTANT_FORMS}.  [default: now]",
+        help=f"{what}: {_INSTANT_FORMS}.{default}",
     )
 
 
@@ -141,11 +144,16 @@ clusters_option = click.option(
 )  # fmt: skip
 """The command receives `clusters`, () = all."""
 
-at_option = _at("The instant to decide at")
+at_option = optional_instant("--at", "at_ms", "The instant to decide at", _NOW)
 """The command receives `at_ms` in Unix milliseconds, None = now."""
 
-clock_option = _at("The clock of marts")
+clock_option = optional_instant("--at", "at_ms", "The clock of marts", _NOW)
 """`--at` of verbs that read: likewise."""
+
+as_of_option = optional_instant(
+    "--as-of", "as_of_ms", "As it was then, rebuilt from the records up to it"
+)
+"""`--as-of` of verbs that read; the command receives `as_of_ms`, None = as it is."""
 
 
 def place_options(command: Command) -> Command:

@@ -95,7 +95,7 @@ def asking(settings: ClientSettings, timeout: float) -> Iterator[Asker]:
     What is wrong with an address or a login librdkafka says best, so it goes first.
     """
     cluster = Cluster(settings, timeout)
-    cluster.ask({"": cluster.admin.describe_cluster()})
+    cluster.ask(lambda: {"": cluster.admin.describe_cluster()})
     _be_silent()
     keywords, timeout_ms = login(settings), int(1_000 * timeout)
     try:

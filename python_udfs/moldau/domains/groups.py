@@ -210,7 +210,10 @@ DOMAIN = Domain(
             is_watched=True,
         ),
     ),
-    verbs={"topology": "Print the topology description of a streams group."},
+    verbs={
+        "timeline": "Tell the past of a group, event by event.",
+        "topology": "Print the topology description of a streams group.",
+    },
     topics=(
         Topics(
             "consumer_offsets",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -27,8 +27,12 @@ _HOPELESS = {
     KafkaError.SASL_AUTHENTICATION_FAILED,
     KafkaError.UNSUPPORTED_SASL_MECHANISM,
 }
+_UNANSWERED = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}
 _GENERAL = {KafkaError._ALL_BROKERS_DOWN}
 _POLL_S = 0.1
+# of a client without topics: what it asks goes to the broker that was the controller when it last
+# heard of it, gone or not, and it does not ask again by itself before five minutes are over
+_MOVES_ON = {"topic.metadata.refresh.interval.ms": 3_000}
 _READS_ONLY = {
     "group.id": GROUP,
     "enable.auto.commit": False,
@@ -50,17 +54,30 @@ class Cluster:
         self._settings = settings
         self._trouble: KafkaError | None = None
         self._log = _LastFailure()
-        self.admin: AdminClient = self._client(AdminClient, {})
+        self.admin: AdminClient = self._client(AdminClient, _MOVES_ON)
 
-    def ask(self, questions: Mapping[Key, Future[Answer]]) -> dict[Key, Answer | KafkaError]:
-        """The answer to every question, or the error that the cluster answered with."""
+    def ask(
+        self, question: Callable[[], Mapping[Key, Future[Answer]]]
+    ) -> dict[Key, Answer | KafkaError]:
+        """The answer to every part of a question, or the error that the cluster answered with.
+
+        It is asked again where the broker went away that was to answer.
+        """
         deadline = time.monotonic() + self.timeout
-        while not all(future.done() for future in questions.values()):
-            self.admin.poll(_POLL_S)
-            self.check_hope()
-            if time.monotonic() > deadline:
+        while True:
+            parts = question()
+            while not all(future.done() for future in parts.values()):
+                self.admin.poll(_POLL_S)
+                self.check_hope()
+                if time.monotonic() > deadline:
+                    raise self.silent()
+            answers = {key: _answer(future) for key, future in parts.items()}
+            errors = {told.code() for told in answers.values() if isinstance(told, KafkaError)}
+            if not errors & _UNANSWERED:
+                return answers
+            if KafkaError._TIMED_OUT in errors or time.monotonic() > deadline:
                 raise self.silent()
-        return {key: self._answer(future) for key, future in questions.items()}
+            time.sleep(_POLL_S)
 
     def consumer(self, on_statistics: Any) -> Consumer:
         """A consumer for `assign`, which takes part in no group.
@@ -68,7 +85,7 @@ class Cluster:
         librdkafka asks for the coordinator of its group all the same, at which a broker makes
         the topic of the groups: MoldauError where there is none yet.
         """
-        known = self.ask(self.admin.describe_topics(TopicCollection([OFFSETS])))[OFFSETS]
+        known = self.ask(lambda: self.admin.describe_topics(TopicCollection([OFFSETS])))[OFFSETS]
         if isinstance(known, KafkaError) and known.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             raise MoldauError(
                 f"{self._settings.servers} has no {OFFSETS} yet, and Kafka would make it for this "
@@ -111,15 +128,6 @@ class Cluster:
             text = _words(told) if isinstance(told, KafkaError) else str(told)
             raise self._error(text) from None
 
-    def _answer(self, future: Future[Any]) -> Any:
-        try:
-            return future.result()
-        except KafkaException as error:
-            answer: KafkaError = error.args[0]
-            if answer.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
-                raise self.silent() from None
-            return answer
-
     def _error(self, text: str) -> MoldauError:
         words = self._settings.without_secrets(" ".join(text.split()))
         return MoldauError(f"{self._settings.servers}: {words}")
@@ -141,6 +149,14 @@ class _LastFailure(logging.Handler):
         kind, _, said = record.getMessage().partition("]: ")
         if kind.startswith("FAIL"):
             self.text = said
+
+
+def _answer(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except KafkaException as error:
+        told: KafkaError = error.args[0]
+        return told
 
 
 def _words(error: KafkaError) -> str:

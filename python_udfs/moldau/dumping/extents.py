@@ -32,7 +32,7 @@ class Extent:
 
 def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
     """Every partition of the topic, by number; MoldauError where the cluster refuses."""
-    told = cluster.ask(cluster.admin.describe_topics(TopicCollection([topic])))[topic]
+    told = cluster.ask(lambda: cluster.admin.describe_topics(TopicCollection([topic])))[topic]
     if isinstance(told, KafkaError):
         raise cluster.refused(f"topic {topic}", told)
     partitions = sorted(partition.id for partition in told.partitions)
@@ -63,9 +63,11 @@ def _offsets(
     isolation: IsolationLevel,
 ) -> dict[int, int]:
     wanted = {TopicPartition(topic, number): spec() for number in partitions}
-    questions = cluster.admin.list_offsets(wanted, isolation_level=isolation)
-    found = cluster.ask({asked.partition: future for asked, future in questions.items()})
-    return {number: _offset(cluster, topic, number, told) for number, told in found.items()}
+    found = cluster.ask(lambda: cluster.admin.list_offsets(wanted, isolation_level=isolation))
+    return {
+        asked.partition: _offset(cluster, topic, asked.partition, told)
+        for asked, told in found.items()
+    }
 
 
 def _offset(cluster: Cluster, topic: str, partition: int, told: Any) -> int:

@@ -1,6 +1,6 @@
-"""docs/mirrors.md says what happens: its commands as they are typed, in one process.
+"""Pages of docs say what happens: their commands as they are typed, in one process.
 
-`python tests/python/cli/test_walk_through.py` writes the answers into the page anew.
+`python tests/python/cli/test_walk_through.py` writes the answers into the pages anew.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from moldau.project import ROOT, SAMPLES
 
 pytestmark = pytest.mark.processes
 
-PAGE = ROOT / "docs" / "mirrors.md"
-FOLDER = SAMPLES / "mirrors"
+PAGES = ("mirrors", "timeline")
 BEGIN, END = "```console", "```"
 
 
@@ -47,9 +46,14 @@ def answered(page: str, answers: dict[str, list[str]]) -> str:
     return "".join(line.rstrip() + "\n" for line in lines())
 
 
-def answers_of(shell: Shell, warehouse: Path) -> dict[str, list[str]]:
+def page_of(name: str) -> Path:
+    """Its sample is the folder of that name."""
+    return ROOT / "docs" / f"{name}.md"
+
+
+def answers_of(shell: Shell, name: str, warehouse: Path) -> dict[str, list[str]]:
     """What each line of the file of verbs prints, in order."""
-    told = shell("exec", "verbs.txt", folder=FOLDER, MOLDAU_WAREHOUSE=str(warehouse))
+    told = shell("exec", "verbs.txt", folder=SAMPLES / name, MOLDAU_WAREHOUSE=str(warehouse))
     assert told.code == 0, told.out + told.err
     found: dict[str, list[str]] = {}
     for one in map(json.loads, told.out.splitlines()):
@@ -57,16 +61,23 @@ def answers_of(shell: Shell, warehouse: Path) -> dict[str, list[str]]:
     return found
 
 
-def test_the_file_of_verbs_has_the_commands_of_the_page() -> None:
-    verbs = [line for line in (FOLDER / "verbs.txt").read_text().splitlines() if line[0] != "#"]
-    assert verbs == commands(PAGE.read_text())
+@pytest.mark.parametrize("name", PAGES)
+def test_the_file_of_verbs_has_the_commands_of_the_page(name: str) -> None:
+    text = (SAMPLES / name / "verbs.txt").read_text()
+    verbs = [line for line in text.splitlines() if line[0] != "#"]
+    assert verbs == commands(page_of(name).read_text())
 
 
-def test_each_command_answers_as_the_page_says(shell: Shell, tmp_path: Path) -> None:
-    page = PAGE.read_text()
-    assert answered(page, answers_of(shell, tmp_path / "w")).splitlines() == page.splitlines()
+@pytest.mark.parametrize("name", PAGES)
+def test_each_command_answers_as_the_page_says(shell: Shell, name: str, tmp_path: Path) -> None:
+    page = page_of(name).read_text()
+    found = answered(page, answers_of(shell, name, tmp_path / "w"))
+    assert found.splitlines() == page.splitlines()
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(Shell()) as opened:
-        PAGE.write_text(answered(PAGE.read_text(), answers_of(opened, Path(folder) / "w")))
+        for name in sys.argv[1:] or PAGES:
+            page = page_of(name)
+            found = answers_of(opened, name, Path(folder) / name)
+            page.write_text(answered(page.read_text(), found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from broker_support import Broker, running_broker
+from broker_support import CLEANS_UP, Broker, running_broker
 from certificate_support import Certificate, make_certificate
 from groups_support import PARTITIONS, TOPIC, Groups
 
@@ -17,7 +17,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory, certificate: Certificate) -> Iterator[Broker]:
-    with running_broker(tmp_path_factory.mktemp("broker"), certificate) as started:
+    with running_broker(tmp_path_factory.mktemp("broker"), certificate, CLEANS_UP) as started:
         yield started
 
 

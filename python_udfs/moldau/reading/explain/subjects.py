@@ -37,6 +37,28 @@ def explained(
     raise MoldauError(nothing_known(text))
 
 
+def group_of(warehouse: Path, text: str, cluster: str | None) -> Subject:
+    """The group that a subject is about, if it is one of groups; MoldauError else.
+
+    Those of other domains, and requests, are decided about once or from other things than records
+    of groups, and cannot be asked about as of another instant.
+    """
+    tables = Tables(warehouse, ["state.groups", "state.group_offsets"])
+    try:
+        return find_subject(tables, text, cluster)
+    except MoldauError as error:
+        word = text.split(" ", 1)[0]
+        forms = {
+            form.split(" ")[0] for one in domains() if one.subjects for form in one.subjects.forms
+        }
+        if word in forms - {"cleanup", "sweep", "offset"}:
+            raise MoldauError(
+                f"--as-of answers about groups and their offsets, not about `{word}`: give a group "
+                "id, `cleanup GROUP`, `sweep GROUP` or `offset GROUP TOPIC-PARTITION`"
+            ) from None
+        raise error
+
+
 def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
     """What `text` names; a subject wins over a group that happens to be called like one.
 

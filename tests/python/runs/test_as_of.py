@@ -1,0 +1,134 @@
+"""As of the instant of a run, groups are what that run decided, whatever came since."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from history_support import INSTANTS, by_moldau, history, opened
+from log_support import Log
+from spark_support import commits
+from tables_alike import OF_THE_RUN
+from whole_runs import YML
+
+from moldau.errors import MoldauError
+from moldau.instants import parse_instant
+from moldau.project import SAMPLES
+from moldau.reading.explain.subjects import explained
+from moldau.reading.explain.timeline import timeline
+from moldau.reading.tables.query import query, table_rows
+from moldau.runs.as_of import About, as_of, require_groups
+from moldau.runs.load import load
+from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
+
+SEED, STEPS = 5, 14
+STATE = ("state.groups", "state.group_offsets", "state.group_records", "state.topology_backoffs")
+DECIDED = {
+    "requests": (),
+    "cycle": ("decisions.cleanup_eligibility",),
+    "sweep": ("decisions.offset_expirations", "decisions.group_sweeps"),
+}
+# a sweep notes in state when the group is due next; what was decided before stays as it was noted
+LEFT_OUT = (*OF_THE_RUN, "next_due_at_ms", "decided_at_ms", "previous_decision",
+            "previous_reason_code")  # fmt: skip
+
+
+def contents(warehouse: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
+    found = {}
+    for name in names:
+        columns = [c.name for c in tables()[name].columns if not c.name.endswith(LEFT_OUT)]
+        told = "where cluster_id in ('east', 'west')"
+        rows = query(warehouse, f"select {', '.join(columns)} from {name} {told}").rows
+        found[name] = sorted(map(repr, rows))
+    return found
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    (tmp_path / "moldau.yml").write_text(YML)
+    return tmp_path / "w"
+
+
+@contextlib.contextmanager
+def moment(warehouse: Path, at_ms: int, about: About = About()) -> Iterator[Path]:  # noqa: B008
+    settings = load_settings(warehouse.parent / "moldau.yml", warehouse)
+    with as_of(settings, at_ms, about) as found:
+        yield found.settings.warehouse
+
+
+def test_a_moment_is_what_the_runs_of_then_left(warehouse: Path, tmp_path: Path) -> None:
+    """Of a random history with kills, of a cluster that moldau is in charge of."""
+    (tmp_path / "files").mkdir()
+    steps = [
+        step
+        for step in history(SEED, STEPS, tmp_path / "files")
+        if (step.typed in DECIDED if step.at else step.typed.split(" ")[2] in ("east", "west"))
+    ]
+    # the first instant lies among the records: its runs saw later ones, too
+    _, second, last = INSTANTS
+    of_second: dict[str, list[str]] = {}
+    final = {(step.typed, step.at): number for number, step in enumerate(steps)}
+    with opened(warehouse) as session:
+        for number, step in enumerate(steps):
+            if step.at == last and not of_second and number:
+                of_second = contents(warehouse, STATE)
+            by_moldau(session, [step])
+            if step.at in (second, last) and final[step.typed, step.at] == number:
+                names = STATE + DECIDED[step.typed]
+                with moment(warehouse, parse_instant(step.at)) as then:
+                    assert contents(then, names) == contents(warehouse, names), (number, step)
+    with moment(warehouse, parse_instant(second)) as then:
+        assert contents(then, STATE) == of_second
+
+
+def test_a_group_alone_is_as_among_all(warehouse: Path) -> None:
+    with opened(warehouse) as session:
+        for file in ("__consumer_offsets.jsonl", "__consumer_offsets.later.jsonl"):
+            load(session, [SAMPLES / "west" / file], "west", "records")
+    at_ms = parse_instant("2026-11-21T07:56:20Z")
+    names = ("state.groups", "state.group_offsets", *DECIDED["cycle"], *DECIDED["sweep"])
+    with moment(warehouse, at_ms) as whole:
+        among = contents(whole, names)
+    for group_id in ("c-off", "c-live-off", "c-delete-off", "c-convert-off"):
+        with moment(warehouse, at_ms, About("west", group_id)) as alone:
+            found = contents(alone, names)
+        mine = {
+            name: [row for row in rows if repr(group_id) in row] for name, rows in among.items()
+        }
+        assert found == mine and found["state.groups"]
+
+
+@pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", ""])
+def test_a_group_may_be_called_anything(warehouse: Path, group_id: str) -> None:
+    log = Log()
+    for place in range(3):
+        log.commit(group_id, at_ms=1_000 * (place + 1), offset=place)
+    file = warehouse.parent / "odd.jsonl"
+    file.write_text("".join(json.dumps(record.as_line()) + "\n" for record in log.records))
+    with opened(warehouse) as session:
+        load(session, [file], "west", "records")
+    with moment(warehouse, 2_500, About("west", group_id)) as then:
+        [offset] = table_rows(then, "marts.group_offsets").as_dicts()
+        assert (offset["group_id"], offset["committed_offset"]) == (group_id, 1)
+        assert explained(then, f"offset {group_id} t-0", "west").words
+    told = timeline(warehouse, group_id, as_of_ms=2_500).events
+    assert [(row["event"], row["value_after"]) for row in told] == [
+        ("FIRST_COMMIT", "0"), ("COMMITS", "1"),
+    ]  # fmt: skip
+
+
+def test_nothing_is_written_and_what_cannot_be_rebuilt_is_refused(warehouse: Path) -> None:
+    with opened(warehouse) as session:
+        load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "west", "records")
+    before = commits(warehouse)
+    with moment(warehouse, parse_instant("2026-11-21T07:55:00Z")) as then:
+        assert contents(then, ("state.groups",)) == {"state.groups": []}
+    assert commits(warehouse) == before
+    assert require_groups(warehouse, "expiry_calendar") == "marts.expiry_calendar"
+    for name in ("marts.tier_lag", "state.remote_segments", "marts.decisions", "marts.group_lag"):
+        with pytest.raises(MoldauError, match="--as-of rebuilds groups"):
+            require_groups(warehouse, name)
