@@ -15,7 +15,7 @@ TABLE_ROWS = 1_000
 _CELL = 300
 _NAME = 60  # a cell without spaces, on a terminal
 
-Shape = Literal["fitted", "all", "vertical"]
+Shape = Literal["fitted", "all", "vertical", "glance"]
 
 
 def write_rows(
@@ -117,7 +117,7 @@ def _write_to_fit(
         widths = fit([*(column for column in widths if column.is_key), *left], width)
         write_fitted(widths)
         left = [column for column in left if column not in widths]
-    if left:
+    if left and shape != "glance":
         empty = sum(column.is_empty for column in left) if rows else 0
         more = f"{len(left)} more column{'s' * (len(left) > 1)}"
         others = "--all or --vertical shows" if shape else "--format json or csv gives"

@@ -18,12 +18,14 @@ from typing import Any
 import click
 import pytest
 
-from moldau.cli import fitted, moldau, verbs
+from moldau.cli import fitted, moldau, run, verbs
 from moldau.cli.fitted import Column, by_weight, fit, names_for_people, readable
+from moldau.project import SAMPLES
 
 pytestmark = pytest.mark.processes
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
+SQL = "select 1 as b, 2 as a, 3 as b"
 T = 1_795_000_000_000
 COLUMNS = (
     "run_id", "cluster_id", "group_id", "topic_id", "topic_name", "ruleset", "committed_at_ms",
@@ -154,9 +156,16 @@ def test_names_that_come_twice_are_two_columns() -> None:
     assert len(fit(twice, 80)) == 2
 
 
-def test_a_verb_fits_its_table(tmp_path: Path) -> None:
-    place = ("--warehouse", str(tmp_path / "w"))
-    on_terminal(80, *MOLDAU, "init", *place)
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """A warehouse with one load of the sample."""
+    place = ("--warehouse", str(tmp_path_factory.mktemp("fitted") / "w"))
+    sample = str(SAMPLES / "east" / "__consumer_offsets.jsonl")
+    on_terminal(80, *MOLDAU, "load", sample, "--cluster", "east", "--kind", "records", *place)
+    return place
+
+
+def test_a_verb_fits_its_table(place: tuple[str, ...]) -> None:
     told = on_terminal(80, *MOLDAU, "show", "seeds.reason_codes", "--limit", "5", *place)
     assert " · " not in told
     lines = told.split("\n")
@@ -164,6 +173,31 @@ def test_a_verb_fits_its_table(tmp_path: Path) -> None:
     assert "more column" in told
     quiet = on_terminal(40, *MOLDAU, "show", "state.runs", "--quiet", *place)
     assert "more column" not in quiet
+    asked = on_terminal(20, *MOLDAU, "sql", "--engine", "duckdb", SQL, *place)
+    assert asked.split("\n")[0].split() == ["b", "a", "b"], "as they were asked for"
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_status_is_one_screen(place: tuple[str, ...], width: int) -> None:
+    told = on_terminal(width, *MOLDAU, "status", *place)
+    lines = told.rstrip("\n").split("\n")
+    assert len(lines) <= 24 and max(map(len, lines[1:])) <= width
+    assert lines[1] == "Nothing needs attention"
+    assert "186 records" in told and "state.groups" not in told and "more column" not in told
+    assert re.search(r"^east +broker +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told, re.MULTILINE)
+    listed = on_terminal(width, *MOLDAU, "status", "--tables", *place)
+    assert "state.groups" in listed and "Nothing needs attention" not in listed
+
+
+def test_status_says_what_could_not_be_done(place: tuple[str, ...]) -> None:
+    folder = Path(place[1])
+    bad = folder.parent / "bad.jsonl"
+    bad.write_text("{}\n")
+    assert run(["load", str(bad), "--cluster", "west", "--kind", "records", *place]) == 2
+    told = on_terminal(80, *MOLDAU, "status", *place)
+    assert "Refused lines: 1, see _moldau/refused/00000002-load.jsonl" in told
+    assert (folder / "_moldau/refused/00000002-load.jsonl").is_file()
+    assert "Nothing needs attention" not in told
 
 
 SLOW = """
