@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -43,24 +44,28 @@ class Column:
     def is_empty(self) -> bool:
         return not any(self.cells)
 
+    @cached_property
     def heading(self) -> str:
         """What it is called: in two lines, broken at an underscore, where the cells are short."""
         ends = [underscore.end() for underscore in re.finditer("_", self.told)]
-        if not ends or len(self.told) <= max(self._longest(), _NARROWEST):
+        if not ends or len(self.told) <= max(self._longest, _NARROWEST):
             return self.told
         end = min(ends, key=lambda end: max(end, len(self.told) - end))
         return f"{self.told[:end]}\n{self.told[end:]}"
 
+    @cached_property
     def least(self) -> int:
         """The width that it needs."""
         is_text = any(" " in cell for cell in self.cells)
-        longest = min(self._longest(), _TEXT) if is_text else self._longest()
-        return max(longest, *map(len, self.heading().split("\n")))
+        longest = min(self._longest, _TEXT) if is_text else self._longest
+        return max(longest, *map(len, self.heading.split("\n")))
 
+    @property
     def most(self) -> int:
         """The width that it can use."""
-        return max(self._longest(), self.least())
+        return max(self._longest, self.least)
 
+    @cached_property
     def _longest(self) -> int:
         return max(map(cell_len, self.cells), default=0)
 
@@ -74,8 +79,9 @@ def for_people(name: str, value: Any) -> Any:
     """An instant as ISO 8601 in UTC, to the millisecond (a negative number is none); lists of
     names and maps of numbers without the marks of JSON."""
     match value:
-        case datetime() if value.tzinfo:
-            return format_instant((value - _EPOCH) // timedelta(milliseconds=1))
+        case datetime():
+            moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+            return format_instant((moment - _EPOCH) // timedelta(milliseconds=1))
         case int() if value >= 0 and is_instant(name):
             return format_instant(value)
         case [*texts] if all(isinstance(text, str) for text in texts):
@@ -133,16 +139,16 @@ def fit(columns: Sequence[Column], width: int) -> dict[Column, int]:
     """
     keys = [column for column in columns if column.is_key] or columns[:1]
     fair = max(_NARROWEST, (width + _GAP) // len(keys) - _GAP)
-    is_tight = sum(key.least() + _GAP for key in keys) > width + _GAP
-    widths = {key: min(key.least(), fair) if is_tight else key.least() for key in keys}
+    is_tight = sum(key.least + _GAP for key in keys) > width + _GAP
+    widths = {key: min(key.least, fair) if is_tight else key.least for key in keys}
     room = width + _GAP - sum(width + _GAP for width in widths.values())
     for column in columns:
-        if column not in widths and column.least() + _GAP <= room:
-            widths[column] = column.least()
-            room -= column.least() + _GAP
+        if column not in widths and column.least + _GAP <= room:
+            widths[column] = column.least
+            room -= column.least + _GAP
     widths = {column: widths[column] for column in columns if column in widths}
     for column in () if is_tight else widths:
-        more = min(column.most() - widths[column], room)
+        more = min(column.most - widths[column], room)
         widths[column] += more
         room -= more
     return widths
@@ -153,7 +159,7 @@ def write_fitted(widths: Mapping[Column, int]) -> None:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column, width in widths.items():
         table.add_column(
-            Text(column.heading()),
+            Text(column.heading),
             width=width,
             overflow="fold",
             justify="right" if column.is_number else "left",

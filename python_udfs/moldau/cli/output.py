@@ -121,7 +121,8 @@ def _write_to_fit(
         empty = sum(column.is_empty for column in left) if rows else 0
         more = f"{len(left)} more column{'s' * (len(left) > 1)}"
         others = "--all or --vertical shows" if shape else "--format json or csv gives"
-        note(f"{more}{f' ({empty} empty)' if empty else ''}: {others} them")
+        them = "them" if len(left) > 1 else "it"
+        note(f"{more}{f' ({empty} empty)' if empty else ''}: {others} {them}")
 
 
 def _write_vertical(columns: Sequence[str], rows: list[Sequence[Any]]) -> None:
@@ -135,7 +136,7 @@ def _write_vertical(columns: Sequence[str], rows: list[Sequence[Any]]) -> None:
         for name, value in zip(columns, row, strict=True):
             if name in told:
                 cell = _cell_for_people(name, value, None)
-                say(f"{told[name].ljust(longest)}  {cell}".rstrip())
+                say(f"{told[name].ljust(longest)}  {cell}".rstrip(), hang=longest + 2)
 
 
 def _cell_for_people(name: str, value: Any, width: int | None = _CELL) -> str:

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -31,18 +32,34 @@ _aside: Aside = lambda _ends: contextlib.nullcontext()  # noqa: E731
 _is_quiet: ContextVar[bool] = ContextVar("is_quiet", default=False)
 
 
-def say(line: str = "", *, err: bool = False) -> None:
+def say(line: str = "", *, err: bool = False, hang: int = 0) -> None:
     """A line for people: a line break in it is an escape like all that does not print.
 
+    A terminal breaks it between words, and what follows is below the letter `hang` of it.
     To stderr as far as it can be written: nobody can be told that it cannot.
     """
     with _aside(False):
         if err:
             with contextlib.suppress(OSError):
-                click.echo(visible(line), err=True)
+                click.echo(_broken(visible(line), sys.stderr, hang), err=True)
         else:
             with _named():
-                click.echo(visible(line))
+                click.echo(_broken(visible(line), sys.stdout, hang))
+
+
+def _broken(line: str, to: TextIO, hang: int) -> str:
+    """Else a terminal breaks it anywhere."""
+    try:
+        width = os.get_terminal_size(to.fileno()).columns
+    except (OSError, ValueError):  # it is none, or has no descriptor
+        return line
+    if len(line) <= width or hang >= width // 2:
+        return line
+    indent = " " * (hang or len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, replace_whitespace=False,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def say_lines(text: str, *, err: bool = False) -> None:

@@ -80,8 +80,8 @@ def shown(width: int, rows: Sequence[Any] = ROWS, **more: Any) -> list[str]:
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
 def test_a_table_is_as_wide_as_the_terminal_and_says_what_it_leaves_out(width: int) -> None:
     lines = shown(width)
-    assert max(map(len, lines[:-2])) <= width
-    assert ("more column" in lines[-2]) == (width < 200)
+    assert max(map(len, lines)) <= width
+    assert ("more column" in " ".join(lines)) == (width < 200)
 
 
 def test_the_key_and_the_answer_come_first_then_what_differs() -> None:
@@ -103,7 +103,9 @@ def test_an_instant_is_utc_and_a_duration_is_what_it_was() -> None:
 def test_vertically_each_value_has_a_line_and_is_whole() -> None:
     lines = shown(80, [ROWS[0]], shape="vertical")
     assert lines[0] == "-- 1 --"
-    assert f"reason_text   {REASON}" in "\n".join(lines).replace(REASON[:66] + "\n", REASON[:66])
+    assert REASON in " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= 80
+    assert any(re.match(r" {14}\S", line) for line in lines), "below the value"
     assert "committed_at  2026-11-18T11:06:40Z" in lines
 
 
