@@ -135,7 +135,7 @@ def run(arguments: list[str], obj: Any = None) -> int:
     """One command; gives its exit code. `obj`: what `moldau exec` holds."""
     if obj is None:
         works_on(None)
-        be_quiet(False)
+    be_quiet(False)
     try:
         if any("\0" in word for word in arguments):  # in a line of `moldau exec`
             raise MoldauError("no word of a command can hold a NUL byte; SQL has chr(0)")

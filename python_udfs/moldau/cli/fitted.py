@@ -22,7 +22,7 @@ _GAP = 2
 _NARROWEST = 8
 _TEXT = 32  # letters that a longer text with spaces has at least, over several lines
 _INSTANT = re.compile(r"(^|_)(at|from|to|since|start|timestamp)_ms$")
-_ANSWER = re.compile(r"^(decision|status|finding|advice|outcome|reason_code|lag)$")
+_ANSWER = re.compile(r"^(decision|status|finding|advice|event|outcome|reason_code)$|(^|_)lag$")
 _REASON = re.compile(r"^(reason|reason_text|blocked_by)$")
 _HOUSEKEEPING = re.compile(
     r"(^|_)(run_id|log_offset|hash)$|^(ruleset|offsets_partition_index|table_versions)$"

@@ -40,6 +40,7 @@ class Progress:
         self._verb, self._stage, self._rows = verb, "", 0
         self._began, self._ended = time.monotonic(), Event()
         self._lock = RLock()
+        self._stream = sys.stderr  # a line of `moldau exec` has another
         self._live: Live | None = None
         self._thread = Thread(target=self._follow, name="moldau-progress", daemon=True)
 
@@ -52,7 +53,8 @@ class Progress:
         """In this block somebody prints: the line is away. `ends`: it does not come back."""
         with self._lock:
             if self._live:
-                self._live.stop()
+                with contextlib.suppress(OSError):  # the terminal is gone
+                    self._live.stop()
             if ends:
                 self._ended.set()
             yield
@@ -79,14 +81,15 @@ class Progress:
         from rich.live import Live
 
         live = Live(
-            get_renderable=self.text, console=say.console(err=True), transient=True,
+            get_renderable=self.text, console=say.console(to=self._stream), transient=True,
             auto_refresh=False, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
         while not self._ended.wait(_AGAIN_SECONDS if self._live else 0):
-            with self._lock:
+            with self._lock, contextlib.suppress(OSError):
                 if not self._ended.is_set():
                     self._live = live
-                    live.start(refresh=True)
+                    live.start()
+                    live.console.show_cursor(True)  # it stays, should the command be killed
                     live.refresh()
 
 

@@ -137,11 +137,12 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def console(err: bool = False) -> Console:
-    """For tables and bars on a terminal; their texts are `visible`."""
+def console(err: bool = False, to: TextIO | None = None) -> Console:
+    """For tables and bars on a terminal; their texts are `visible`. `to`: whatever stdout and
+    stderr become meanwhile."""
     from rich.console import Console
 
-    return Console(stderr=err)
+    return Console(stderr=err, file=to)
 
 
 def draw(table: Table) -> None:

@@ -203,15 +203,17 @@ def test_status_says_what_could_not_be_done(place: tuple[str, ...]) -> None:
 
 
 SLOW = """
-import sys, time
+import contextlib, io, sys, time
 from moldau.cli import progress, say
 progress.Progress.__init__.__defaults__ = (0,)
 with progress.shown("load"):
     if "--quiet" in sys.argv:
         progress.hide()
     progress.tell("read", 1234)
-    while progress._current._live is None and "--quiet" not in sys.argv:
-        time.sleep(0.01)
+    with contextlib.redirect_stderr(io.StringIO()) as of_a_line:
+        while progress._current._live is None and "--quiet" not in sys.argv:
+            time.sleep(0.01)
+    assert not of_a_line.getvalue()
     say.say("a line")
     say.hand_over("data")
     assert progress._current._ended.is_set()
