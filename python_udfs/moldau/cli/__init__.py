@@ -15,7 +15,9 @@ import click
 
 from moldau.cli.failures import keep_panic, speak_any_letter, tell, works_on, write_whole
 from moldau.cli.native import panics_go_to
-from moldau.cli.say import Data, say_what_libraries_say
+from moldau.cli.options import with_quiet
+from moldau.cli.progress import shown
+from moldau.cli.say import Data, be_quiet, say_what_libraries_say
 from moldau.domains import domains, kinds
 from moldau.errors import MoldauError
 
@@ -69,10 +71,10 @@ class Verbs(click.Group):
         if cmd_name in kinds():
             from moldau.cli.deciding import deciding_verb
 
-            return deciding_verb(kinds()[cmd_name])
+            return with_quiet(deciding_verb(kinds()[cmd_name]))
         name = f"{cmd_name}_verb" if cmd_name in ("exec", "run") else cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f"moldau.cli.{name}"), name)
-        return command
+        return with_quiet(command)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -123,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     say_what_libraries_say()
     words = list(sys.argv[1:] if arguments is None else arguments)
     with panics_go_to(keep_panic):
-        code = run(words)
+        with shown(next((word for word in words if word in verbs()), None)):
+            code = run(words)
         try:
             Data.flush()
         except OSError as error:  # what cannot be written is told, too
@@ -135,6 +138,7 @@ def run(arguments: list[str], obj: Any = None) -> int:
     """One command; gives its exit code. `obj`: what `moldau exec` holds."""
     if obj is None:
         works_on(None)
+    be_quiet(False)
     try:
         if any("\0" in word for word in arguments):  # in a line of `moldau exec`
             raise MoldauError("no word of a command can hold a NUL byte; SQL has chr(0)")

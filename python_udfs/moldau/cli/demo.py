@@ -196,4 +196,4 @@ def _compare(warehouse: Path, before: list[tuple[Any, ...]]) -> None:
     ]
     rows.sort(key=lambda row: (row[5] is None, str(row[5]), row[0]))
     columns = ("group_id", "next_cycle", "next_sweep", "blocked_by", "then_in_kafka", "removed_at")
-    write_rows(columns, rows, "table")
+    write_rows(columns, rows, "table", shape="glance")

@@ -113,4 +113,6 @@ def _show_calls(warehouse: Path) -> None:
 
 
 def _show(registry: Registry) -> None:
-    write_rows(("group_id", "topology_epoch", "subtopologies"), registry.rows(), "table")
+    write_rows(
+        ("group_id", "topology_epoch", "subtopologies"), registry.rows(), "table", shape="glance"
+    )

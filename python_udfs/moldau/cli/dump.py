@@ -11,6 +11,7 @@ import click
 
 from moldau.cli.options import format_option
 from moldau.cli.output import write_rows
+from moldau.cli.progress import hide
 from moldau.cli.reaching import needs_client, reach_options, timeout_option
 from moldau.cli.say import console, say, warn
 from moldau.escapes import visible
@@ -95,6 +96,7 @@ def _progress(topic: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import Progress
     from rich.text import Text
 
+    hide()  # the bar says more
     with Progress(console=console(err=True), transient=True) as progress:
         bar = progress.add_task(Text(visible(topic)).markup, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from moldau.cli.progress import tell
 from moldau.cli.say import warn
 from moldau.errors import MoldauError
 from moldau.settings import Settings
@@ -56,7 +57,8 @@ class Held:
 
         self.lock(settings)
         if self._session is None:
-            self._session = start_session(settings, self._bytes_coming)
+            tell("open")
+            self._session = start_session(settings, self._bytes_coming, tell=tell)
         else:
             finish_interrupted(self._session)  # of a line that failed
         self._session.settings = settings

@@ -11,6 +11,8 @@ from typing import Any, TypeVar, get_args
 import click
 
 from moldau.cli.failures import works_on
+from moldau.cli.progress import hide
+from moldau.cli.say import be_quiet
 from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
@@ -163,3 +165,38 @@ def place_options(command: Command) -> Command:
         help="Of files that do not tell their partition.",
     )
     return topic(partition(command))
+
+
+def shape_options(command: Command) -> Command:
+    """Adds `--all` and `--vertical`; the command receives `shape`."""
+    of_all = click.option(
+        "--all", "shape", flag_value="all",
+        help="On a terminal all columns, not only those that fit: in tables one below the other.",
+    )  # fmt: skip
+    vertical = click.option(
+        "--vertical", "shape", flag_value="vertical", help="A line for each value."
+    )
+    fitted = click.option("--fitted", "shape", flag_value="fitted", default="fitted", hidden=True)
+    return of_all(vertical(fitted(command)))
+
+
+def _be_quiet(_context: click.Context, _option: click.Parameter, is_quiet: bool) -> None:
+    if is_quiet:
+        hide()
+        be_quiet()
+
+
+_QUIET = click.Option(
+    ["--quiet"], is_flag=True, expose_value=False, is_eager=True, callback=_be_quiet,
+    help="On stderr only what is wrong: neither what the verb is about nor what it leaves out.",
+)  # fmt: skip
+
+
+def with_quiet(command: click.Command) -> click.Command:
+    """The command, and those under it, with `--quiet`."""
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            with_quiet(each)
+    elif _QUIET not in command.params:
+        command.params.append(_QUIET)
+    return command

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import click
 
-from moldau.cli.options import clock_option, format_option, pass_settings_to_read
-from moldau.cli.output import write_rows
+from moldau.cli.options import (
+    clock_option,
+    format_option,
+    pass_settings_to_read,
+    shape_options,
+)
+from moldau.cli.output import Shape, write_rows
 from moldau.settings import Settings
 
 
@@ -20,8 +25,16 @@ from moldau.settings import Settings
 )
 @clock_option
 @format_option
+@shape_options
 @pass_settings_to_read
-def sql(settings: Settings, query: str, engine: str, at_ms: int | None, output_format: str) -> None:
+def sql(
+    settings: Settings,
+    query: str,
+    engine: str,
+    at_ms: int | None,
+    output_format: str,
+    shape: Shape,
+) -> None:
     """Print the answer to QUERY; tables are named `database.table`.
 
     \b
@@ -33,9 +46,9 @@ def sql(settings: Settings, query: str, engine: str, at_ms: int | None, output_f
         from moldau.reading.tables.query import query as ask
 
         answer = ask(settings.warehouse, query, at_ms)
-        write_rows(answer.columns, answer.rows, output_format)
+        write_rows(answer.columns, answer.rows, output_format, shape=shape)
     else:
         from moldau.reading.tables.in_spark import ask_spark
 
         columns, rows = ask_spark(settings.warehouse, query, at_ms, settings.spark)
-        write_rows(columns, rows, output_format)
+        write_rows(columns, rows, output_format, shape=shape)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from moldau.cli.options import format_option, pass_settings_to_read
 from moldau.cli.output import write_rows
-from moldau.cli.say import hand_over, say, say_lines
+from moldau.cli.say import hand_over, is_terminal, say, say_lines
 from moldau.instants import format_instant
 from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 from moldau.warehouse.aside import in_words, read_aside
+from moldau.warehouse.paths import REFUSED
 
 if TYPE_CHECKING:
     from moldau.reading.health.status import Status
+    from moldau.reading.tables.table_status import Row
 
 _TABLE_COLUMNS = ("table", "rows", "files", "bytes", "version", "last_write_at")
 _RUN_COLUMNS = (
@@ -28,6 +31,11 @@ _RUN_COLUMNS = (
     "finished_at",
     "counts",
 )
+_CLUSTER_COLUMNS = ("cluster_id", "authority", "loaded_at", "decided_at", "plugin_name")
+_LAST_COLUMNS = (
+    "kind", "decided_at", "finished_at", "rows", "status", "run_id", "engine", "clusters",
+)  # fmt: skip
+_SHOWN = 10
 _SETTING_COLUMNS = (
     "cluster_id",
     "authority",
@@ -40,14 +48,19 @@ _SETTING_COLUMNS = (
 
 
 @click.command(name="status")
+@click.option("--tables", "is_of_tables", is_flag=True, help="Only the list of tables.")
 @format_option
 @pass_settings_to_read
-def status(settings: Settings, output_format: str) -> None:
-    """Show the warehouse: tables, last runs, settings in force, open loads, who holds the lock.
+def status(settings: Settings, is_of_tables: bool, output_format: str) -> None:
+    """Show what is there, when it last came and was decided, and what needs attention.
+
+    A terminal gets one screen. Elsewhere the tables, the last runs and the settings in force
+    follow one another; JSON has all of it.
 
     \b
     Example:
       moldau status --warehouse ./warehouse
+      moldau status --tables
     """
     from moldau.reading.health.status import read_status
 
@@ -57,34 +70,130 @@ def status(settings: Settings, output_format: str) -> None:
     elif output_format != "table":
         columns = [*_TABLE_COLUMNS[:-1], "last_write_at_ms", "damage"]
         write_rows(columns, [[row[c] for c in columns] for row in found.tables], output_format)
+    elif is_of_tables:
+        _write_tables(found)
+    elif is_terminal():
+        _write_screen(found)
     else:
-        _write_words(found)
+        say(f"Warehouse {found.warehouse}")
+        _say_what_needs_attention(found)
+        _write_whole(found)
 
 
-def _write_words(found: Status) -> None:
+def _write_screen(found: Status) -> None:
+    from moldau.reading.health.glance import glance
+
+    seen = glance(found.warehouse, found)
+    count, size = (sum(row[name] or 0 for row in found.tables) for name in ("rows", "bytes"))
+    say(f"Warehouse {found.warehouse}: {len(found.tables)} tables, {count:,} rows, {_size(size)}")
+    is_fine = not _say_what_needs_attention(found)
+    for words in _failures(seen.runs):
+        is_fine = False
+        say(words)
+    if is_fine:
+        say("Nothing needs attention")
+    came = [
+        f"{row['rows']:,} {row['table'].removeprefix('raw.')}"
+        for row in found.tables
+        if row["table"].startswith("raw.") and row["rows"]
+    ]
+    say(f"Came so far: {', '.join(came) or 'nothing yet'}")
+    _write_part("Clusters: when something last came, and as of when they were decided",
+                _CLUSTER_COLUMNS, map(_cluster, seen.clusters[:_SHOWN]))  # fmt: skip
+    if len(seen.clusters) > _SHOWN:
+        say(f"and {len(seen.clusters) - _SHOWN} more: see state.settings")
+    _write_part("Last run of each kind", _LAST_COLUMNS, map(_last, seen.runs))
+    say_lines("\n`--tables` lists the tables, `--format json` has everything")
+
+
+def _write_part(title: str, columns: Sequence[str], told: Iterable[Row]) -> None:
+    if rows := [[row[name] for name in columns] for row in told]:
+        say_lines(f"\n{title}")
+        write_rows(columns, rows, "table", shape="glance")
+
+
+def _failures(runs: Sequence[Row]) -> Iterator[str]:
+    """What the last run of a kind could not do."""
+    from moldau.sessions.run import FAILED, FAILURES
+
+    for row in runs:
+        counts = row["counts"]
+        calls = sum(counts.get(name, 0) for name in FAILURES)
+        refused = counts.get("rows_refused", 0)
+        if row["status"] == FAILED:
+            yield f"Failed: {row['run_id']}"
+        if calls:
+            yield f"Calls: {calls} of {row['run_id']} failed: see history.plugin_calls"
+        if refused:
+            yield f"Refused lines: {refused}, see {REFUSED}/{row['run_id']}.jsonl"
+
+
+def _cluster(row: Row) -> Row:
+    return {
+        **row,
+        "loaded_at": _second(row["loaded_at_ms"]),
+        "decided_at": _second(row["decided_at_ms"]),
+    }
+
+
+def _last(row: Row) -> Row:
+    state = row["status"] + (" (dry run)" if row["is_dry_run"] else "")
+    return {
+        **row,
+        "status": state,
+        "rows": row["counts"].get("decided", row["counts"].get("rows_new")),
+        "decided_at": _second(row["decided_at_ms"]),
+        "finished_at": _second(row["finished_at_ms"]),
+        "clusters": ", ".join(row["cluster_ids"]),
+    }
+
+
+def _size(size: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(size)
+
+
+def _say_what_needs_attention(found: Status) -> bool:
+    """A line each; gives whether there was any."""
+    told = list(_attention(found))
+    for line in told:
+        say(line)
+    return bool(told)
+
+
+def _attention(found: Status) -> Iterator[str]:
     from moldau.reading.health.freshness import held_words, stale_words
     from moldau.reading.health.stopped_syncs import stopped_words
 
-    say(f"Warehouse {found.warehouse}")
     if lock := found.lock:
         since = f" since {format_instant(lock['since_ms'])}" if lock.get("since_ms") else ""
-        say(f"In use by `{lock.get('command')}` (pid {lock.get('pid')}){since}")
+        yield f"In use by `{lock.get('command')}` (pid {lock.get('pid')}){since}"
     for run_id in found.loads:
         state = "Running or interrupted load" if found.lock else "Interrupted load"
-        say(f"{state} {run_id}: the next command that writes finishes it")
+        yield f"{state} {run_id}: the next command that writes finishes it"
     for entry in read_aside(found.warehouse):
-        say(f"Set aside: {in_words(entry)}")
+        yield f"Set aside: {in_words(entry)}"
     for row in found.tables:
         if row["damage"]:
-            say(f"Damaged: {row['damage']}")
+            yield f"Damaged: {row['damage']}"
         if row["upkeep"]:
-            say(f"Upkeep: {row['table']} has {row['upkeep']}; `moldau maintain` does all at once")
+            yield (
+                f"Upkeep: {row['table']} has {row['upkeep']}; `moldau maintain` does all at once"
+            )
     for words in (*held_words(found.freshness), *stale_words(found.freshness)):
-        say(f"Live: {words}")
+        yield f"Live: {words}"
     for words in stopped_words(found.stopped_syncs):
-        say(f"Mirror: {words}")
-    say_lines("\nTables")
+        yield f"Mirror: {words}"
+
+
+def _write_tables(found: Status) -> None:
     write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
+
+
+def _write_whole(found: Status) -> None:
+    say_lines("\nTables")
+    _write_tables(found)
     say_lines("\nLast runs" if found.runs else "\nNo run yet")
     if found.runs:
         write_rows(_RUN_COLUMNS, [_run(row) for row in found.runs], "table")
@@ -107,9 +216,16 @@ def _run(row: dict[str, Any]) -> list[Any]:
 
 
 def _setting(row: dict[str, Any]) -> list[Any]:
-    rulesets = ", ".join(f"{domain}: {name}" for domain, name in sorted(row["rulesets"].items()))
-    told = row | {"rulesets": rulesets}
+    told = row | {"rulesets": _rulesets(row["rulesets"])}
     return [*(told[c] for c in _SETTING_COLUMNS[:-1]), _instant(row["valid_from_ms"])]
+
+
+def _rulesets(rulesets: dict[str, str]) -> str:
+    return ", ".join(f"{domain}: {name}" for domain, name in sorted(rulesets.items()))
+
+
+def _second(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else format_instant(milliseconds // 1000 * 1000)
 
 
 def _instant(milliseconds: int | None) -> str | None:

@@ -35,4 +35,4 @@ def show(warehouse: Path, sql: str) -> None:
     from moldau.reading.tables.query import query
 
     answer = query(warehouse, sql)
-    write_rows(answer.columns, answer.rows, "table")
+    write_rows(answer.columns, answer.rows, "table", shape="glance")

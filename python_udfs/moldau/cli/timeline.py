@@ -12,7 +12,7 @@ from moldau.cli.options import (
     pass_settings_to_read,
 )
 from moldau.cli.output import write_dicts
-from moldau.cli.say import console, is_terminal, say
+from moldau.cli.say import draw, is_terminal, say
 from moldau.reading.explain.timeline import timeline as timeline_of
 from moldau.reading.explain.timeline_words import Told, foot, head, in_words
 from moldau.settings import Settings
@@ -78,4 +78,4 @@ def _tell(told: Told, width: int) -> None:
         Text(f"{told.instant:<{width}}", style="dim"),
         Text.assemble((told.words, "bold red" if told.is_loss else ""), (evidence, "dim")),
     )
-    console().print(line)
+    draw(line)

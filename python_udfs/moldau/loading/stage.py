@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,10 +51,18 @@ class Staged(Brought):
 
 
 def stage(
-    staged: Staged, files: list[Path], shape: Shape, limits: Limits, place: Place | None = None
+    staged: Staged,
+    files: list[Path],
+    shape: Shape,
+    limits: Limits,
+    place: Place | None = None,
+    tell: Callable[[int], None] | None = None,
 ) -> None:
-    """Stage what these files hold; MoldauError when one cannot be read."""
-    stage_chunks(staged, sources(files, shape, limits, staged.notes.append, place), shape)
+    """Stage what these files hold; MoldauError when one cannot be read.
+
+    `tell` hears how many rows there are, each time there are more.
+    """
+    stage_chunks(staged, sources(files, shape, limits, staged.notes.append, place), shape, tell)
 
 
 def stage_rows(
@@ -72,7 +80,10 @@ def stage_rows(
 
 
 def stage_chunks(
-    staged: Staged, sources: Sequence[tuple[str, Iterable[Chunk]]], shape: Shape
+    staged: Staged,
+    sources: Sequence[tuple[str, Iterable[Chunk]]],
+    shape: Shape,
+    tell: Callable[[int], None] | None = None,
 ) -> None:
     """Write the chunks of each source, by its name, into `staged.folder`, a Parquet file a chunk.
 
@@ -90,6 +101,8 @@ def stage_chunks(
             if staged.refused_files or not table.num_rows:
                 continue
             staged.rows += table.num_rows
+            if tell:
+                tell(staged.rows)
             if shape.kind == "records":
                 spans.add(table)
             else:

@@ -40,7 +40,8 @@ def load(
 
     def put(to: Staged, shape: Shape) -> None:
         to.notes += notes
-        stage(to, files, shape, limits, place)
+        session.tell("read", None)
+        stage(to, files, shape, limits, place, lambda rows: session.tell("read", rows))
 
     return _load(session, cluster_id, kind, put)
 

@@ -13,7 +13,7 @@ from moldau.engines.sizes import is_small
 from moldau.engines.spark import spark_session as engine
 from moldau.engines.spark.catalog import register_databases
 from moldau.runs.resume import finish_interrupted
-from moldau.sessions.session import Session
+from moldau.sessions.session import Listener, Session, heard_by_nobody
 from moldau.settings import Settings
 from moldau.warehouse.create import create
 from moldau.warehouse.lock import locked
@@ -36,11 +36,13 @@ def start_session(
     settings: Settings,
     bytes_coming: int | None = None,
     start: Callable[[], SparkSession] | None = None,
+    tell: Listener = heard_by_nobody,
 ) -> Session:
     """Make the tables, finish what was interrupted. Spark starts when something first needs it.
 
     `bytes_coming`: what one command brings; None = many may follow. `start`: gives a Spark that
-    somebody else has started. The warehouse is locked by the caller.
+    somebody else has started. `tell`: hears of each stage of a run. The warehouse is locked by the
+    caller.
     """
     warehouse = settings.warehouse.resolve()
     create(warehouse)
@@ -55,6 +57,6 @@ def start_session(
         register_databases(spark, warehouse)
         return spark
 
-    session = Session(settings, warehouse, Engines(warehouse, start or start_spark))
+    session = Session(settings, warehouse, Engines(warehouse, start or start_spark), tell)
     finish_interrupted(session)
     return session

@@ -33,6 +33,7 @@ def carry_out(session: Session, run: Run) -> Loaded | None:
     """Carry a run that has a journal to its row. Gives what a load loaded."""
     stages = Stages(session, run)
     for stage in OF_A_LOAD if run.brought else OF_DECISIONS:
+        session.tell(stage, stages.rows())
         getattr(stages, stage)()
     return stages.loaded
 
@@ -47,6 +48,10 @@ class Stages:
         self._is_due = False  # there is something to do, for which an engine was opened
         self._read: dict[str, int | None] = {}  # versions of the tables that were decided on
         self._decided: dict[str, Decided] = {}
+
+    def rows(self) -> int | None:
+        """That it brings, or has decided."""
+        return self.run.brought.rows if self.run.brought else self.run.counts.get("decided")
 
     def bring(self) -> None:
         assert self.run.brought

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
     from moldau.warehouse.aside import Aside
 
 
+Listener = Callable[[str, int | None], None]
+"""Told which stage a run has come to, and of how many rows; None = nobody knows yet."""
+
+
+def heard_by_nobody(_stage: str, _rows: int | None) -> None:
+    """Where nobody waits."""
+
+
 @dataclass
 class Session:
     settings: Settings
     warehouse: Path
     engines: Engines
+    tell: Listener = heard_by_nobody
     # nobody was told yet: runs that were interrupted, what loads found that were, and what could
     # not be finished
     finished: list[Run] = field(default_factory=list)

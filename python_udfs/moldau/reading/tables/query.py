@@ -193,6 +193,11 @@ def _connect_for(
     return connect_duckdb(warehouse, mentioned(existing_relations(warehouse), sql), target, at_ms)
 
 
+def key_of(warehouse: Path, name: str) -> list[str]:
+    """The key of a table or mart; MoldauError as for `table_rows`."""
+    return _key(resolve(warehouse, name))
+
+
 def _key(full_name: str) -> list[str]:
     from moldau.warehouse.contracts import marts, tables
 
