@@ -22,7 +22,8 @@ steps_compared as (
     select
         *,
         max(if(step > 0, step, null)) over earlier as longest_step,
-        last_value(committed_offset) ignore nulls over earlier as last_offset
+        last_value(committed_offset) ignore nulls over earlier as last_offset,
+        max(log_offset) over earlier as last_log_offset
 
     from commits
 
@@ -43,7 +44,13 @@ commits_named as (
             when record_before is null then 'FIRST_COMMIT'
             when record_before.is_tombstone then 'CAME_BACK'
             when step < 0 then 'REWOUND'
-            when step > 0 and has_members = false then 'JUMPED_AHEAD'
+            {# the first one since the group changed: who goes on has none of the group's members,
+               as a consumer to which partitions are assigned, or MirrorMaker #}
+            when
+                step > 0
+                and has_members = false
+                and change_before.log_offset > last_log_offset
+                then 'JUMPED_AHEAD'
             when step >= 1000 and step / 10 > longest_step then 'JUMPED_AHEAD'
             else 'COMMITS'
         end as event

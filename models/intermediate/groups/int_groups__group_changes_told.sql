@@ -100,7 +100,7 @@ states_named as (
             when 17 then 'streams'
         end as type_after,
         case
-            when not stood then 'UNKNOWN'
+            when not stood or recorded_at_ms < 0 then 'UNKNOWN'
             when members_before = 0 then 'RETENTION'
             else 'BEFORE_DUE'
         end as cause_alone

@@ -119,7 +119,8 @@ followed_with_ends as (
 
 ),
 
-{# whoever has not committed since stood then where it stands now #}
+{# whoever has not committed since stood then where it stands now; whose offset was deleted then
+   stood nowhere #}
 earlier_commits as (
 
     select
@@ -141,9 +142,14 @@ earlier_commits as (
     where
         ends.committed_at_ms > ends.base_at_ms
         and records.record_type = 1
-        and records.commit_at_ms <= ends.base_at_ms
-        and records.committed_offset >= 0
-        and coalesce(records.topic_id = ends.committed_topic_id, true)
+        and (
+            (records.is_tombstone and records.recorded_at_ms <= ends.base_at_ms)
+            or (
+                records.commit_at_ms <= ends.base_at_ms
+                and records.committed_offset >= 0
+                and coalesce(records.topic_id = ends.committed_topic_id, true)
+            )
+        )
 
     group by
         ends.cluster_id,

@@ -20,7 +20,11 @@ gone as (
 
     from records
 
-    where is_commit and is_tombstone
+    where
+        is_commit
+        and is_tombstone
+        {# of what was gone already nothing went #}
+        and coalesce(not record_before.is_tombstone, true)
 
 ),
 
@@ -90,7 +94,9 @@ groups_then as (
         gone.log_offset,
         gone.recorded_at_ms,
         gone.run_id,
+        {# a record without a time does not tell when #}
         gone.is_group_known
+        and gone.recorded_at_ms >= 0
         and coalesce(not gone.record_before.is_tombstone and gone.record_before.is_readable, false)
             as is_known,
         if(gone.record_before.is_tombstone = false, gone.record_before.committed_offset, null)

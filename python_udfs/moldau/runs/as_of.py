@@ -183,6 +183,7 @@ class _Rebuilt:
             self._fold(earlier.run_id)
             self._again(earlier)
         self._fold(self._until)
+        self._fold_records(f"run_id > {literal(self._until)} and {self._followed}")
         if self._applied:
             self._set_back_clocks()
 
@@ -348,6 +349,14 @@ class _Rebuilt:
 
     def _before(self) -> str:
         return f"run_id < {literal(self._until)}"
+
+    @cached_property
+    def _followed(self) -> str:
+        """Clusters that moldau never was in charge of: its runs left their state alone, so records
+        count there whenever they were loaded."""
+        return (
+            "cluster_id not in (select cluster_id from state.settings where authority = 'moldau')"
+        )
 
     @cached_property
     def _clusters(self) -> list[str]:

@@ -21,6 +21,7 @@ from moldau.reading.explain.subjects import explained
 from moldau.reading.explain.timeline import timeline
 from moldau.reading.tables.query import query, table_rows
 from moldau.runs.as_of import About, as_of, require_groups
+from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables
@@ -100,6 +101,22 @@ def test_a_group_alone_is_as_among_all(warehouse: Path) -> None:
             name: [row for row in rows if repr(group_id) in row] for name, rows in among.items()
         }
         assert found == mine and found["state.groups"]
+
+
+def test_where_moldau_is_not_in_charge_records_count_whenever_they_came(warehouse: Path) -> None:
+    """A look ahead between two loads applies nothing, and hides nothing."""
+    log = Log()
+    with opened(warehouse) as session:
+        for place in range(2):
+            log.commit("g", at_ms=1_000 * (place + 1), offset=place)
+            file = warehouse.parent / f"{place}.jsonl"
+            file.write_text("".join(json.dumps(one.as_line()) + "\n" for one in log.records))
+            load(session, [file], "tiered", "records")
+            decide(session, "sweep", ["tiered"], 9_000, is_dry_run=False)
+    for about in (About(), About("tiered", "g")):
+        with moment(warehouse, 5_000, about) as then:
+            [offset] = table_rows(then, "state.group_offsets").as_dicts()
+            assert offset["committed_offset"] == 1
 
 
 @pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", ""])

@@ -14,7 +14,7 @@ from log_support import FAMILY, Log
 from moldau.errors import MoldauError
 from moldau.project import SAMPLES
 from moldau.reading.explain.timeline import timeline
-from moldau.reading.explain.timeline_words import in_words
+from moldau.reading.explain.timeline_words import head, in_words
 from moldau.reading.tables.query import query
 from moldau.runs.decide import decide
 from moldau.runs.load import load
@@ -118,6 +118,25 @@ def test_the_cause_follows_the_clock_of_the_group(
         "compacted": ("OFFSET_DELETED", None, None, "UNKNOWN"),
         "subscribed": ("OFFSET_DELETED", "5", None, "BEFORE_DUE"),
     }
+
+
+def test_records_without_a_time_prove_no_cause(session: Session, tmp_path: Path) -> None:
+    """As a formatter of Kafka's console consumer leaves them, and a broker before 0.10."""
+    log = Log()
+    classic(log, "timeless", 0, -1)
+    value = encode_value(FAMILY, 1, 3, {"offset": 5, "commitTimestamp": T})
+    log.add(log.commit_key("timeless"), value, -1)
+    removed(log, "timeless", -1)
+    removed(log, "timeless", -1)  # of what is gone already nothing goes
+    log.add(log.group_key("timeless", 2), None, -1)
+    bring(session, "timeless", log, tmp_path)
+    assert told(session, "timeless", "timeless", "OFFSET_DELETED", "GROUP_DELETED") == [
+        ("OFFSET_DELETED", "5", None, "UNKNOWN"),
+        ("GROUP_DELETED", "EMPTY", "DEAD", "UNKNOWN"),
+    ]
+    found = timeline(session.warehouse, "timeless", "timeless")
+    assert not any("1969" in one.instant + one.words for one in in_words(found))
+    assert "1969" not in head(found)
 
 
 def test_members_and_the_group_come_and_go(session: Session, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def in_words(found: Timeline) -> Iterator[Told]:
     for key, rows in groupby(found.events, key=_alike):
         events = list(rows)
         yield Told(
-            format_instant(events[0]["event_at_ms"]),
+            _instant(events[0]["event_at_ms"]),
             _sentence(events),
             _evidence(events[0], events[-1]),
             key[1] in _LOST or key[1] == "REWOUND",
@@ -51,6 +51,8 @@ def head(found: Timeline) -> str:
     name = f"Group {visible(found.group_id)} in cluster {visible(found.cluster_id)}"
     if found.known_from_ms is None:
         return f"{name}: no record of it was loaded up to then"
+    if found.known_from_ms < 0:
+        return f"{name}, as its records tell it; they have no times, their order stands for them"
     return f"{name}, as its records tell it from {format_instant(found.known_from_ms)} on"
 
 
@@ -58,10 +60,18 @@ def foot(found: Timeline) -> str | None:
     """What of the past may be missing; None = nothing is."""
     if found.has_whole_log or found.known_from_ms is None:
         return None
-    return (
+    told = (
         "Records are missing before or between these (compaction keeps the latest of each key, and "
-        f"an export may begin late): before {format_instant(found.known_from_ms)} nothing is known."
+        "an export may begin late)"
     )
+    if found.known_from_ms < 0:
+        return f"{told}."
+    return f"{told}: before {format_instant(found.known_from_ms)} nothing is known."
+
+
+def _instant(at_ms: int) -> str:
+    """-1 = the record has no time: of a formatter's output, or of a broker before 0.10."""
+    return "without a time" if at_ms < 0 else format_instant(at_ms)
 
 
 def _alike(row: Row) -> tuple[object, ...]:
@@ -77,7 +87,7 @@ def _sentence(events: list[Row]) -> str:
         case "FIRST_COMMIT":
             return f"first commit known of {_place(row)}: {after}"
         case "COMMITS":
-            until = format_instant(row["until_at_ms"])
+            until = _instant(row["until_at_ms"])
             return (
                 f"{_place(row)}: {count(row['event_count'], 'commit')}"
                 f"{f' until {until}' if row['event_count'] > 1 else ''}, {before} to {after}"
@@ -147,6 +157,8 @@ def _why(row: Row) -> str:
         return ": its time was up" if row["due_at_ms"] is not None else ""
     if row["cause"] == "BEFORE_DUE":
         return ": somebody did it before it was due, with a tool or with its topic"
+    if row["event_at_ms"] < 0:
+        return ": the record has no time"
     if row["due_at_ms"] is not None:
         return (
             ": it had been due for longer than a check interval, so other settings or a held sweep"
