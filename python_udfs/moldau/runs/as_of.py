@@ -23,11 +23,12 @@ from moldau.engines.duckdb.delta_types import literal
 from moldau.errors import MoldauError
 from moldau.instants import format_instant
 from moldau.literals import rows_sql
+from moldau.reading.explain.phrases import count
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables, resolve
 from moldau.reading.tables.query import arrow_table, run
 from moldau.reading.tables.views import tables_under
-from moldau.sessions.run import Run, open_run, run_id_after
+from moldau.sessions.run import Run, open_run
 from moldau.sessions.session import Session
 from moldau.settings import Settings
 from moldau.warehouse.append import append
@@ -190,13 +191,13 @@ class _Rebuilt:
     def decide(self) -> None:
         """What cycle and sweep would decide at the instant; nothing is applied.
 
-        What a run decided for this very instant stands: it was applied since."""
-        last, decided = self._last, {run.kind for run in self._applied if run.at_ms == self._at_ms}
+        What a run decided for this very instant stands: it was applied since. No run of the
+        warehouse has an id like those that are given here, and they come after all of them."""
+        decided = {run.kind for run in self._applied if run.at_ms == self._at_ms}
         for kind in ("cycle", "sweep"):
             if kind in decided:
                 continue
-            last = run_id_after(last or None, kind)
-            run = Run(last, kind, self._clusters, self._at_ms, is_dry_run=True)
+            run = Run(f"as-of-{kind}", kind, self._clusters, self._at_ms, is_dry_run=True)
             self._open(run, self._last)
             models = self._session.models("decide", kind)
             self._run([model.name for model in models if model.decides])
@@ -217,7 +218,17 @@ class _Rebuilt:
         [(gap,)] = self._rows(
             f"select max(recorded_at_ms) from ({log}) where log_offset > previous + 1"
         )
-        return _whole_words(self._at_ms, first, gap)
+        [(left_out,)] = self._rows(
+            f"select count(*) from {RECORDS} where {mine} and recorded_at_ms <= {self._at_ms:d} "
+            f"and run_id > {literal(self._until)} and not ({self._followed})"
+        )
+        told = _whole_words(self._at_ms, first, gap)
+        if left_out:
+            told += (
+                f"; {count(left_out, 'record')} up to then came after run {self._until}, which "
+                "decided for later, and are left out: moldau was in charge"
+            )
+        return told
 
     def _fold(self, until: str) -> None:
         """What loads brought since the last fold, and before this run."""

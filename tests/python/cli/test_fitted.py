@@ -182,9 +182,10 @@ def test_a_verb_fits_its_table(place: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("width", [80, 160])
 def test_status_is_one_screen(place: tuple[str, ...], width: int) -> None:
     told = on_terminal(width, *MOLDAU, "status", *place)
-    lines = told.rstrip("\n").split("\n")
-    assert len(lines) <= 24 and max(map(len, lines[1:])) <= width
-    assert lines[1] == "Nothing needs attention"
+    _, attention, *lines = told.partition("Nothing needs attention")
+    assert attention, "below where the warehouse lies, whose name may be long"
+    lines = "".join(lines).rstrip("\n").split("\n")
+    assert len(lines) <= 23 and max(map(len, lines)) <= width
     assert "186 records" in told and "state.groups" not in told and "more column" not in told
     assert re.search(r"^east +broker +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told, re.MULTILINE)
     listed = on_terminal(width, *MOLDAU, "status", "--tables", *place)

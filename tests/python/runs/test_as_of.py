@@ -149,3 +149,27 @@ def test_nothing_is_written_and_what_cannot_be_rebuilt_is_refused(warehouse: Pat
     for name in ("marts.tier_lag", "state.remote_segments", "marts.decisions", "marts.group_lag"):
         with pytest.raises(MoldauError, match="--as-of rebuilds groups"):
             require_groups(warehouse, name)
+
+
+def test_what_is_decided_for_the_answer_alone_has_no_run_of_the_warehouse(warehouse: Path) -> None:
+    with opened(warehouse) as session:
+        load(session, [SAMPLES / "east" / "__consumer_offsets.jsonl"], "east", "records")
+        decide(session, "sweep", ["east"], parse_instant("2026-12-25"), is_dry_run=False)
+    with moment(warehouse, parse_instant("2026-11-23")) as then:
+        ids = query(then, "select distinct run_id from decisions.group_sweeps").rows
+        assert list(ids) == [("as-of-sweep",)]
+
+
+def test_records_that_are_left_out_are_told(warehouse: Path, tmp_path: Path) -> None:
+    """moldau decided for a later instant, and was in charge: what came after counts from then."""
+    lines = (SAMPLES / "east" / "__consumer_offsets.jsonl").read_text().splitlines(keepends=True)
+    parts = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
+    parts[0].write_text("".join(lines[:100]))
+    parts[1].write_text("".join(lines[100:]))
+    settings = load_settings(warehouse.parent / "moldau.yml", warehouse)
+    with opened(warehouse) as session:
+        load(session, [parts[0]], "east", "records")
+        decide(session, "sweep", ["east"], parse_instant("2026-12-25"), is_dry_run=False)
+        load(session, [parts[1]], "east", "records")
+    with as_of(settings, parse_instant("2026-12-24"), About("east")) as found:
+        assert f"{len(lines) - 100} records up to then came after run 00000002-sweep" in found.words
