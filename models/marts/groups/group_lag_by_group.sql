@@ -40,6 +40,40 @@ statuses_gathered as (
 
 ),
 
+topics_summed as (
+
+    select
+        cluster_id,
+        group_id,
+        topic_name,
+        {{ long_sum('lag') }} as lag
+
+    from group_lag
+
+    group by
+        cluster_id,
+        group_id,
+        topic_name
+
+),
+
+topics_gathered as (
+
+    select
+        cluster_id,
+        group_id,
+        map_from_entries(
+            array_sort(collect_list(struct(topic_name, lag)))
+        ) as lag_by_topic
+
+    from topics_summed
+
+    group by
+        cluster_id,
+        group_id
+
+),
+
 {# of the same lag the first partition by name #}
 partitions_ranked as (
 
@@ -96,6 +130,7 @@ group_lag_by_group as (
         summed.stopped_partitions,
         statuses.partitions_by_status,
         summed.lag,
+        topics.lag_by_topic,
         summed.records_to_read,
         summed.lag_seconds,
         summed.lag_seconds_at_least,
@@ -117,6 +152,8 @@ group_lag_by_group as (
     from groups_summed as summed
 
     inner join statuses_gathered as statuses using (cluster_id, group_id)
+
+    inner join topics_gathered as topics using (cluster_id, group_id)
 
 )
 

@@ -219,9 +219,16 @@ def test_lag_has_an_age_and_a_trend_where_ends_were_seen_twice(
         row["group_id"]: row for row in of_cluster(session, "group_lag_by_group", "lag-moving")
     }
     assert {
-        group: (row["trend"], row["lag"], row["worst_lag"]) for group, row in groups.items()
+        group: (
+            row["trend"],
+            row["lag"],
+            row["worst_lag"],
+            list(dict(row["lag_by_topic"]).values()),
+        )
+        for group, row in groups.items()
     } == {
-        group: (lags[group]["trend"], lags[group]["lag"], lags[group]["lag"]) for group in commits
+        group: (lags[group]["trend"], *[lags[group]["lag"]] * 2, [lags[group]["lag"]])
+        for group in commits
     }
 
 
