@@ -217,6 +217,8 @@ def test_a_story_is_cut_and_a_name_must_be_known(session: Session, tmp_path: Pat
         timeline(session.warehouse, "orders")
     with pytest.raises(MoldauError, match="no record of a group 'order' was loaded: did you mean"):
         timeline(session.warehouse, "order")
+    with pytest.raises(MoldauError, match="no offsets of a topic 'nope': 'other', 't'"):
+        timeline(session.warehouse, "orders", "cut-a", topic="nope")
     found = timeline(session.warehouse, "orders", "cut-a", topic="t", from_ms=T + MINUTE)
     assert [(row["event"], row["event_count"]) for row in found.events] == [("COMMITS", 2)]
     then = timeline(session.warehouse, "orders", "cut-a", as_of_ms=T + MINUTE)

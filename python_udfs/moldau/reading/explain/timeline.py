@@ -72,6 +72,8 @@ def timeline(
             conditions.append(condition)
             asked.append(value)
     events = tables.rows(MART, f"where {' and '.join(conditions)} order by event_index", asked)
+    if topic is not None and all(event["topic_name"] is None for event in events):
+        _require_topic(tables, chosen, group_id, topic)
     [span] = tables.ask(
         f"select min(recorded_at_ms) as known_from_ms, min(partition_index) as place from {RECORDS}"
     )
@@ -84,6 +86,19 @@ def timeline(
     whole = log["first"] == 0 and log["records"] == log["last"] + 1
     columns = tuple(row["column_name"] for row in tables.ask(f"describe {MART}"))
     return Timeline(chosen, group_id, events, columns, span["known_from_ms"], whole)
+
+
+def _require_topic(tables: Tables, cluster: str, group_id: str, topic: str) -> None:
+    """MoldauError naming the topics of the group if it is none of them."""
+    rows = tables.rows(
+        MART,
+        "where cluster_id = ? and group_id = ? and topic_name is not null order by topic_name",
+        [cluster, group_id],
+    )
+    names = dict.fromkeys(row["topic_name"] for row in rows)
+    if topic not in names:
+        told = ", ".join(repr(name[:100]) for name in [*names][:10]) or "none is known"
+        raise MoldauError(f"the group has no offsets of a topic {topic[:200]!r}: {told}")
 
 
 def _clusters_of(tables: Tables, group_id: str) -> list[str]:

@@ -98,8 +98,8 @@ def _sentence(events: list[Row]) -> str:
             return f"{_place(row)} jumped ahead: from {before} to {after}"
         case "CAME_BACK" if row["topic_name"] is not None:
             return (
-                f"{_place(row)} came back: committed {after}, after {before} was lost; the start "
-                "before it found no offset, and read from where auto.offset.reset says"
+                f"{_place(row)} came back: committed {after}, after {before} was lost; who started "
+                "in between found no offset, and read from where auto.offset.reset says"
             )
         case "CAME_BACK":
             return f"the group came back, a {after} group"
