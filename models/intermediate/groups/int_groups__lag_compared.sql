@@ -60,13 +60,8 @@ ends_gathered as (
             min(if(taken_at_ms >= last_taken_at_ms - 1800000, seen_end, null)),
             max(seen_end)
         ) as base,
-        min(
-            if(
-                log_start_offset is not null,
-                struct(taken_at_ms, log_start_offset),
-                null
-            )
-        ) as first_start
+        min(if(log_start_offset is null, null, struct(taken_at_ms, log_start_offset)))
+            as first_start
 
     from earlier_ends
 
@@ -163,11 +158,8 @@ stood_then as (
 
     select
         ends.*,
-        if(
-            ends.committed_at_ms > ends.base_at_ms,
-            earlier.committed_offset,
-            ends.committed_offset
-        ) as base_committed_offset
+        if(ends.committed_at_ms > ends.base_at_ms, earlier.committed_offset, ends.committed_offset)
+            as base_committed_offset
 
     from followed_with_ends as ends
 
