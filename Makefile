@@ -66,6 +66,7 @@ bench: setup ## every benchmark, with machine, sizes and ratios
 	$(BIN)/python benchmarks/mirrors.py
 	$(BIN)/python benchmarks/producers.py
 	$(BIN)/python benchmarks/producer_replays.py
+	$(BIN)/python benchmarks/past.py
 	$(BIN)/python benchmarks/serving.py
 
 check: test databricks ## what CI runs, the project compiled for Databricks, and the tests without Spark under every other Python that is here
