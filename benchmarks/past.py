@@ -2,8 +2,8 @@
 
     python benchmarks/past.py [--groups 100000,1000000] [--records 20] [--runs 5]
 
-Each group has so many records: commits of five partitions, in the order of a log, so that those of
-one group are spread over all of it. Asked are `moldau timeline`, `explain … --as-of` and a plain
+Each group has so many records: commits of five partitions, in the order of the fifty logs, so that
+those of one group are spread over all of one. Asked are `moldau timeline`, `explain … --as-of` and a plain
 `show` beside them, each a process of its own; with `--whole` also `show … --as-of` of all groups.
 """
 
@@ -31,8 +31,8 @@ select
     1 as record_type,
     'ok' as decode_status,
     false as is_tombstone,
-    0 as partition_index,
-    id as log_offset,
+    int(id % 50) as partition_index,
+    id div 50 as log_offset,
     {at} + id div 100 as recorded_at_ms,
     {at} + id div 100 as commit_at_ms,
     'orders' as committed_topic_name,
@@ -44,7 +44,7 @@ GROUPS = """
 select
     'bench' as cluster_id,
     concat('group-', id) as group_id,
-    0 as offsets_partition_index,
+    int(id % 50) as offsets_partition_index,
     'classic' as group_type,
     'EMPTY' as group_state,
     1 as group_epoch,

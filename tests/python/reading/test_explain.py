@@ -139,7 +139,7 @@ def test_a_group_id_explains_everything_about_the_group(filled: Path) -> None:
 
 
 def test_a_group_id_tells_where_an_application_would_start(filled: Path, write: Write) -> None:
-    assert "started now" not in words(filled, "cleanup app")
+    assert "started with" not in words(filled, "cleanup app")
     lost = OFFSET | {"topic_name": "lost", "committed_offset": 4}
     write("state.group_offsets", lost)
     log = {"cluster_id": "east", "partition_index": 0, "is_leader": True, "taken_at_ms": NOON}
@@ -149,7 +149,7 @@ def test_a_group_id_tells_where_an_application_would_start(filled: Path, write: 
     for code, decision in (("BELOW_LOG_START", "reset"), ("COMMITTED", "continue")):
         reason = {"decision_table": "start_positions", "reason_code": code}
         write("seeds.reason_codes", reason | {"decision": decision, "reason_text": "Because."})
-    told = words(filled, "app").split("If an application of the group started now:\n")[1]
+    told = words(filled, "app").split("If an application of the group started with these offsets:\n")[1]
     assert told.splitlines() == [
         "  lost-0: meets its auto.offset.reset (earliest is 10, latest 50, or 45 with "
         "read_committed)",

@@ -41,7 +41,7 @@ def in_words(explanation: Explanation) -> Iterator[str]:
 def _start_words(starts: list[Row]) -> Iterator[str]:
     """What an application would do now; those that go on where they left off only counted."""
     told = [row for row in starts if row["reason_code"] != "COMMITTED"]
-    yield "If an application of the group started now:"
+    yield "If an application of the group started with these offsets:"
     for row in told[:_STARTS_IN_FULL]:
         does = (
             "meets its auto.offset.reset" + _reset_places(row)
