@@ -3,8 +3,9 @@
     python benchmarks/past.py [--groups 100000,1000000] [--records 20] [--runs 5]
 
 Each group has so many records: commits of five partitions, in the order of the fifty logs, so that
-those of one group are spread over all of one. Asked are `moldau timeline`, `explain … --as-of` and a plain
-`show` beside them, each a process of its own; with `--whole` also `show … --as-of` of all groups.
+those of one group are spread over all of one. Asked are `moldau timeline`, `explain … --as-of` and
+a plain `show` beside them, each a process of its own; with `--whole` also `show … --as-of` of all
+groups.
 """
 
 from __future__ import annotations

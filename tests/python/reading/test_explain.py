@@ -149,7 +149,7 @@ def test_a_group_id_tells_where_an_application_would_start(filled: Path, write: 
     for code, decision in (("BELOW_LOG_START", "reset"), ("COMMITTED", "continue")):
         reason = {"decision_table": "start_positions", "reason_code": code}
         write("seeds.reason_codes", reason | {"decision": decision, "reason_text": "Because."})
-    told = words(filled, "app").split("If an application of the group started with these offsets:\n")[1]
+    told = words(filled, "app").split("started with these offsets:\n")[1]
     assert told.splitlines() == [
         "  lost-0: meets its auto.offset.reset (earliest is 10, latest 50, or 45 with "
         "read_committed)",
