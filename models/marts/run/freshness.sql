@@ -24,7 +24,8 @@ parameters as (
 
 ),
 
-{# a poll that brought nothing is in no table #}
+{# A poll that brought nothing is in no table. What a poll saw is known from then on only if all was
+   read up to the last stable offset that it saw. #}
 looked_at as (
 
     select
@@ -32,7 +33,18 @@ looked_at as (
         coalesce(polled.topic_name, positions.topic_name) as topic_name,
         coalesce(polled.partition_index, positions.partition_index)
             as partition_index,
-        greatest(polled.polled_at_ms, positions.polled_at_ms) as polled_at_ms,
+        greatest(
+            if(
+                polled.next_offset >= polled.last_stable_offset,
+                polled.polled_at_ms,
+                null
+            ),
+            if(
+                positions.next_offset >= positions.last_stable_offset,
+                positions.polled_at_ms,
+                null
+            )
+        ) as polled_at_ms,
         greatest(
             polled.last_stable_offset,
             positions.last_stable_offset
@@ -57,7 +69,8 @@ topics as (
         cluster_id,
         topic_name,
         count(*) as partition_count,
-        min(polled_at_ms) as polled_at_ms,
+        if(count(polled_at_ms) = count(*), min(polled_at_ms), null)
+            as polled_at_ms,
         sum(greatest(high_watermark - next_offset, 0)) as offsets_behind,
         sum(greatest(high_watermark - last_stable_offset, 0))
             as hidden_offsets,
@@ -84,7 +97,7 @@ freshness as (
         coalesce(
             parameters.at_ms - topics.polled_at_ms
             > 2 * settings.check_interval_ms,
-            false
+            topics.polled_at_ms is null
         ) as is_stale,
         cast(topics.offsets_behind as bigint) as offsets_behind,
         cast(topics.hidden_offsets as bigint) as hidden_offsets,

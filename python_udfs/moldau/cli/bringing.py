@@ -58,14 +58,16 @@ class Bringing:
         """
         from moldau.dumping.reached import reach
         from moldau.dumping.source import connected
-        from moldau.runs.ingest import ingest, topics_of
+        from moldau.runs.ingest import NOTHING, ingest, topics_of
         from moldau.runs.load import load_rows
 
         reached = reach(self._settings, cluster)
         if cluster not in self._sources:
             self._sources[cluster] = connected(reached, self._timeout, self._warn)
         source = self._sources[cluster]
-        yield from ingest(session(), cluster, source, topics_of(source, []), self._warn)
+        if not (topics := topics_of(source, [])):
+            self._warn(f"{cluster}: {NOTHING}")
+        yield from ingest(session(), cluster, source, topics, self._warn)
         found = collected(self._settings, cluster, reached, self._timeout)
         for finding in found.findings:
             self._warn(finding)

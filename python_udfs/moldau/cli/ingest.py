@@ -93,10 +93,11 @@ def _poll(
     settings: Settings, cluster: str, source: Source, named: Sequence[str], wait: float = 0
 ) -> Iterator[Loaded]:
     """One poll. The warehouse is locked only if there is something to read."""
+    from moldau.runs.ingest import NOTHING, look, topics_of
     from moldau.runs.ingest import ingest as ingest_topics
-    from moldau.runs.ingest import look, topics_of
 
-    topics = topics_of(source, named)
+    if not (topics := topics_of(source, named)):
+        raise MoldauError(NOTHING)
     if is_initialised(settings.warehouse.resolve()):
         seen = look(settings.warehouse.resolve(), cluster, source, topics, lambda _: None)
         if not seen.has_unread:

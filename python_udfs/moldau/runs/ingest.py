@@ -139,6 +139,12 @@ def topics_of(source: Source, named: Sequence[str]) -> list[str]:
     ]
 
 
+NOTHING = (
+    "no topic that moldau reads is there (__consumer_offsets, __remote_log_metadata, those of "
+    "MirrorMaker), or there is no right to DESCRIBE it: `moldau cluster check` says which"
+)
+
+
 def _created_anew(what: str, cluster_id: str) -> MoldauError:
     return MoldauError(
         f"{what}: it was created anew or cut, and its offsets begin again. What was read stays as "

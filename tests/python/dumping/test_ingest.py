@@ -25,7 +25,7 @@ from moldau.cli import run
 from moldau.dumping.client_settings import client_settings
 from moldau.dumping.source import LibrdkafkaSource, connected
 from moldau.errors import MoldauError
-from moldau.runs.ingest import ingest, topics_of
+from moldau.runs.ingest import ingest, look, topics_of
 from moldau.runs.load import load
 from moldau.runs.opening import open_session
 from moldau.runs.resume import finish_interrupted
@@ -268,6 +268,20 @@ def test_freshness_says_what_holds_a_topic_and_how_old_what_is_known_is(
         assert stale["age_ms"] > 1_200_000
     finally:
         transaction.abort_transaction(30)
+
+
+def test_what_was_seen_and_not_read_is_not_known(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    """As where the right to READ is gone: the poll sees ends, and stops."""
+    poll(session, source)
+    [before] = freshness(session)
+    groups.commit("g-unread", p0=1)
+    look(session.warehouse, CLUSTER, source, [OFFSETS], lambda _: None)
+    [after] = freshness(session)
+    assert after["offsets_behind"] > 0
+    assert after["known_up_to_at"] is None or after["known_up_to_at"] <= before["known_up_to_at"]
+    assert freshness(session, int(time.time() * 1000) + 1_201_000)[0]["is_stale"]
 
 
 def freshness(session: Session, at_ms: int | None = None) -> list[dict[str, Any]]:

@@ -32,12 +32,17 @@ def held_words(rows: Iterable[Row]) -> list[str]:
 def stale_words(rows: Iterable[Row]) -> list[str]:
     """A sentence for each topic of which what is known is older than two check intervals."""
     return [
-        f"{visible(row['topic_name'])} of {visible(row['cluster_id'])} was last looked at "
-        f"{row['age_ms'] // 1000} s ago, longer than two check intervals: `moldau ingest` or "
-        "`moldau watch` reads on"
+        f"{visible(row['topic_name'])} of {visible(row['cluster_id'])} was {_last_read(row)}: "
+        "`moldau ingest` or `moldau watch` reads on"
         for row in rows
         if row["is_stale"]
     ]
+
+
+def _last_read(row: Row) -> str:
+    if row["age_ms"] is None:
+        return "never read as far as it went"
+    return f"last read {row['age_ms'] // 1000} s ago, longer than two check intervals"
 
 
 def _offsets(count: int) -> str:
