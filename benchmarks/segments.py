@@ -18,22 +18,22 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / path) for path in ("tests/python", "tests/python/records", "benchmarks")]
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "python"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "python" / "records"))
 
-from broker_support import running_broker  # noqa: E402
-from certificate_support import make_certificate  # noqa: E402
-from confluent_kafka import Producer  # noqa: E402
-from decode import offset_commits  # noqa: E402
-from groups_support import Groups  # noqa: E402
-from measure import scratch  # noqa: E402
+from broker_support import running_broker
+from certificate_support import make_certificate
+from confluent_kafka import Producer
+from decode import offset_commits
+from groups_support import Groups
+from measure import scratch
 
-from moldau.dumping.client_settings import client_settings  # noqa: E402
-from moldau.dumping.dump import dump  # noqa: E402
-from moldau.loading.inputs import inputs  # noqa: E402
-from moldau.loading.shapes import RECORDS  # noqa: E402
-from moldau.loading.sources import sources  # noqa: E402
-from moldau.settings.limits import Limits  # noqa: E402
+from moldau.dumping.client_settings import client_settings
+from moldau.dumping.dump import dump
+from moldau.loading.inputs import inputs
+from moldau.loading.shapes import RECORDS
+from moldau.loading.sources import sources
+from moldau.settings.limits import Limits
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MB = 1_000_000
