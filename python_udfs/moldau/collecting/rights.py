@@ -23,8 +23,8 @@ _OF_RECORDS = {
     "__consumer_offsets": "groups, their offsets and epochs: everything about groups",
     "__remote_log_metadata": "remote segments: everything about tiered storage",
 }
-_OF_SHARE_GROUPS = "start offsets of share groups, and their lag"
 _OF_MIRRORS = "syncs and checkpoints of MirrorMaker: everything about mirrors"
+_TOLD = _OF_RECORDS | {"__share_group_state": "start offsets of share groups, and their lag"}
 _NAMED = 3
 # request, version, the Kafka that has it first, what older brokers leave unknown
 _VERSIONS = (
@@ -85,9 +85,7 @@ def _of_topics(topics: Sequence[Topic], denied: Sequence[str]) -> Iterator[Right
     for topic in topics:
         if topic.operations is not None and family_of(topic.name) in read_families():
             is_granted = _READ in topic.operations
-            is_of_shares = topic.name == "__share_group_state"
-            others = _OF_SHARE_GROUPS if is_of_shares else _OF_MIRRORS
-            what = _OF_RECORDS.get(topic.name, others)
+            what = _TOLD.get(topic.name, _OF_MIRRORS)
             yield Right(f"topic {topic.name}", "READ", is_granted, what)
     without = [
         topic.name

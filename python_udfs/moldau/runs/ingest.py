@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 ROWS = 1_000_000  # of one load, or some more
 _ROWS_AT_ONCE = 100_000
+NOTHING = (
+    "no topic that moldau reads is there (__consumer_offsets, __remote_log_metadata, those of "
+    "MirrorMaker), or there is no right to DESCRIBE it: `moldau cluster check` says which"
+)
 Warn = Callable[[str], None]
 
 
@@ -137,12 +141,6 @@ def topics_of(source: Source, named: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(named)) or [
         topic for topic in there if family_of(topic) in known_topics()
     ]
-
-
-NOTHING = (
-    "no topic that moldau reads is there (__consumer_offsets, __remote_log_metadata, those of "
-    "MirrorMaker), or there is no right to DESCRIBE it: `moldau cluster check` says which"
-)
 
 
 def _created_anew(what: str, cluster_id: str) -> MoldauError:
