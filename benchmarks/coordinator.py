@@ -23,7 +23,7 @@ from measure import counted, scratch, timed
 from moldau.plugins.registry import make_plugin
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
-from moldau.sessions.run import next_run_id
+from moldau.sessions.open_run import next_run_id
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables

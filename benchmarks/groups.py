@@ -44,7 +44,8 @@ from moldau.engines.duckdb.translation import MACROS
 from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.runs.opening import open_session
-from moldau.sessions.run import Run, open_run, settings_models
+from moldau.sessions.open_run import open_run, settings_models
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables

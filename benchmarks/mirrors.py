@@ -34,7 +34,8 @@ from moldau.records import families
 from moldau.runs.decide import decide
 from moldau.runs.opening import open_session
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, next_run_id, open_run, settings_models
+from moldau.sessions.open_run import next_run_id, open_run, settings_models
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables

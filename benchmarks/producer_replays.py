@@ -26,7 +26,7 @@ from measure import add, scratch, timed
 
 from moldau.replays.clock import Span
 from moldau.runs.replay import Asked, replay_metadata
-from moldau.sessions.run import next_run_id
+from moldau.sessions.open_run import next_run_id
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.settings.rule_sets import rule_sets

@@ -26,7 +26,8 @@ from measure import add, connect_peer, scratch, timed, versions, written
 from moldau.literals import literal
 from moldau.runs.opening import open_session
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, open_run, settings_models
+from moldau.sessions.open_run import open_run, settings_models
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 

@@ -31,7 +31,8 @@ from moldau.reading.tables.query import table_rows
 from moldau.records import families
 from moldau.runs.opening import open_session
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, open_run, settings_models
+from moldau.sessions.open_run import open_run, settings_models
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import marts

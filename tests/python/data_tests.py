@@ -11,7 +11,8 @@ from moldau.compiled.graph import graph
 from moldau.reading.tables.told import TOLD
 from moldau.reading.tables.views import in_force_sql
 from moldau.runs.opening import open_session
-from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.open_run import next_run_id, open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import in_force

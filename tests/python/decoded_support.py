@@ -6,7 +6,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.records import families
 from moldau.records.flat import flat
 from moldau.warehouse.contracts import tables

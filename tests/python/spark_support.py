@@ -28,7 +28,7 @@ from shell_support import end_spark
 
 from moldau.compiled.dbt import dbt
 from moldau.compiled.graph import models, tables_of
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.engines.duckdb.models import DuckDBModels
 from moldau.engines.duckdb.translation import to_duckdb
 from moldau.engines.spark.spark_session import start, suit_to
@@ -40,13 +40,8 @@ from moldau.records import families
 from moldau.runs.decide import decide
 from moldau.runs.opening import start_session
 from moldau.sessions import faults
-from moldau.sessions.run import (
-    Run,
-    next_run_id,
-    open_run,
-    row_of,
-    settings_models,
-)
+from moldau.sessions.open_run import next_run_id, open_run, settings_models
+from moldau.sessions.run import Run, row_of
 from moldau.sessions.run_rows import append_row
 from moldau.sessions.session import Session
 from moldau.settings import load_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from click.testing import CliRunner
 
 from moldau.cli.run_verb import run_verb
-from moldau.domains import kinds
+from moldau.declared import kinds
 
 IN_ORDER = ["requests", "cycle", "sweep", "tiers", "translate", "metadata"]
 

@@ -16,7 +16,7 @@ import pytest
 from manifest_support import JINJA, Model, Project, project
 
 from moldau.compiled.graph import models_tagged
-from moldau.domains import domains, kinds, topics
+from moldau.declared import domains, kinds, topics
 from moldau.project import ROOT, SEEDS
 from moldau.runs.apply import clears
 

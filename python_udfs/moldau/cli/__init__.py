@@ -18,7 +18,7 @@ from moldau.cli.native import panics_go_to
 from moldau.cli.options import with_quiet
 from moldau.cli.progress import shown
 from moldau.cli.say import Data, be_quiet, say_what_libraries_say
-from moldau.domains import domains, kinds
+from moldau.declared import domains, kinds
 from moldau.errors import MoldauError
 
 

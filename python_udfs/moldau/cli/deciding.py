@@ -15,7 +15,7 @@ from moldau.instants import format_instant
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
-    from moldau.domains import Kind, Question
+    from moldau.declared import Kind, Question
     from moldau.sessions.run import Run
 
 

@@ -13,7 +13,7 @@ from moldau.cli.options import (
 )
 from moldau.cli.output import write_dicts
 from moldau.cli.say import say, warn
-from moldau.domains.domain import Explained
+from moldau.declared.domain import Explained
 from moldau.reading.explain.subjects import explained
 from moldau.reading.health.freshness import freshness, held_words, stale_words
 from moldau.settings import Settings

@@ -11,7 +11,7 @@ from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import format_option, pass_settings, place_options
 from moldau.cli.output import write_rows
 from moldau.cli.say import is_terminal, say
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.settings import Settings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from moldau.cli.deciding import deciding_options, run_kinds
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.settings import Settings
 
 HELP = """Run {kinds} with one --at: each sees what those before it applied.

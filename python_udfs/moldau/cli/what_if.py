@@ -13,8 +13,8 @@ from moldau.cli.options import (
     pass_settings_to_read,
 )
 from moldau.cli.output import write_rows
-from moldau.domains import domains
-from moldau.domains.domain import Domain
+from moldau.declared import domains
+from moldau.declared.domain import Domain
 from moldau.settings import Settings
 
 

@@ -15,7 +15,7 @@ from moldau.collecting.asker import Asker, Unsupported
 from moldau.collecting.listings import group_listings
 from moldau.collecting.topics import Topic, topics_of
 from moldau.collecting.transactions import denied_groups
-from moldau.domains import topics as read_families
+from moldau.declared import topics as read_families
 from moldau.records.families import family_of
 
 _READ, _DESCRIBE, _DESCRIBE_CONFIGS = 3, 8, 10  # AclOperation

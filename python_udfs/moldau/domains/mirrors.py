@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moldau.domains.domain import (
+from moldau.declared.domain import (
     Domain,
     Explained,
     Kind,

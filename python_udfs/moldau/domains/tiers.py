@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.domains.domain import Domain, Explained, Kind, Subjects, Topics, files_of
+from moldau.declared.domain import Domain, Explained, Kind, Subjects, Topics, files_of
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.project import ROOT
 from moldau.warehouse.contracts import Loader
 from moldau.warehouse.damage import looking_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moldau.domains import domains, topics
+from moldau.declared import domains, topics
 from moldau.escapes import visible
 from moldau.literals import literal, rows_sql
 from moldau.loading import remarks
@@ -17,7 +17,7 @@ from moldau.warehouse.contracts import run_views
 POSITIONS = "log_positions"
 
 if TYPE_CHECKING:
-    from moldau.domains.domain import Topics
+    from moldau.declared.domain import Topics
     from moldau.sessions.session import Session
 
 

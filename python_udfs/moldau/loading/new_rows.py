@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from moldau.connecting import connect
-from moldau.domains import topics
-from moldau.domains.domain import Topics
+from moldau.declared import topics
+from moldau.declared.domain import Topics
 from moldau.loading.refusals import Refusals
 from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged

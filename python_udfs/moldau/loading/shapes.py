@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.loading.checks import (
     Check,
     among,

@@ -9,10 +9,7 @@ import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from moldau.replays.measures import Measures
+from typing import NamedTuple, Protocol, TypeAlias
 
 Topic: TypeAlias = int
 NEVER = 2**63 - 1
@@ -72,12 +69,25 @@ class Round:
     request: Request | None = None
 
 
+class Watcher(Protocol):
+    """Is told by a cache what happens in it (`moldau.replays.measures.Measures`)."""
+
+    def known(self, topic: Topic) -> None: ...
+    def served(self, at_ms: int, since_ms: int) -> None: ...
+    def sized(self, at_ms: int, cached: int) -> None: ...
+    def refreshed(self, age_ms: int, topics: int) -> None: ...
+    def evicted(
+        self, at_ms: int, topic: Topic, was_cached: bool, is_known: bool, idle_ms: int, wasted: int
+    ) -> None: ...
+    def closed(self, at_ms: int) -> None: ...
+
+
 @dataclass
 class Cache(ABC):
     """State of one producer under one rule set."""
 
     limits: Limits
-    watcher: Measures
+    watcher: Watcher
     accessed: dict[Topic, int] = field(default_factory=dict)
     """Every topic that is known, with its last access."""
     refreshed: dict[Topic, int] = field(default_factory=dict)

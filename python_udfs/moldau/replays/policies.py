@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from moldau.replays.cache import Cache, Limits
+from moldau.replays.cache import Cache, Limits, Watcher
 from moldau.replays.draft import DraftCache, DraftRules
 from moldau.replays.kafka import KafkaCache, KafkaRules
-from moldau.replays.measures import Measures
 
 
-def cache_of(switches: Mapping[str, Any], limits: Limits, watcher: Measures) -> Cache:
+def cache_of(switches: Mapping[str, Any], limits: Limits, watcher: Watcher) -> Cache:
     """A cache under a rule set with these switches, which are columns of seeds/rule_sets.csv.
 
     They are texts there; None or an empty text = not set."""

@@ -13,7 +13,7 @@ from moldau.runs.load import finish
 from moldau.runs.resume import setting_aside
 from moldau.sessions import journal
 from moldau.sessions.brought import Brought
-from moldau.sessions.run import next_run_id
+from moldau.sessions.open_run import next_run_id
 from moldau.warehouse.aside import Aside, forget, read_aside
 from moldau.warehouse.durable import fsync
 from moldau.warehouse.notes import NotUnderstood

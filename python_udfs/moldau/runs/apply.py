@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import models_tagged
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.literals import literal
 from moldau.runs.ended import call_journal, repeat_while_plugins_end
 from moldau.sessions import shutdown

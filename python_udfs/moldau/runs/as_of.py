@@ -28,7 +28,8 @@ from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables, resolve
 from moldau.reading.tables.query import arrow_table, run
 from moldau.reading.tables.views import tables_under
-from moldau.sessions.run import Run, open_run
+from moldau.sessions.open_run import open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.settings import Settings
 from moldau.warehouse.append import append

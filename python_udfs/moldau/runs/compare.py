@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.errors import MoldauError
 from moldau.runs.scope import scope_of
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, next_run_id, open_run, settings_models
+from moldau.sessions.open_run import next_run_id, open_run, settings_models
+from moldau.sessions.run import Run
 from moldau.settings.rule_sets import require_rule_set
 
 if TYPE_CHECKING:

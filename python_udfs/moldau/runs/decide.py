@@ -9,7 +9,8 @@ from moldau.runs.scope import scope_of
 from moldau.runs.stages import carry_out
 from moldau.sessions import journal
 from moldau.sessions.faults import fault
-from moldau.sessions.run import Run, next_run_id
+from moldau.sessions.open_run import next_run_id
+from moldau.sessions.run import Run
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session

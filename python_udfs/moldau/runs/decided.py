@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.literals import literal
 from moldau.runs.standstill import Decided
 from moldau.sessions.run import Run

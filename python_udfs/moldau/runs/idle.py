@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.project import seeds_digest
 from moldau.sessions.closing import publish_told
 from moldau.sessions.faults import fault
-from moldau.sessions.run import Run, recorded_of
+from moldau.sessions.open_run import recorded_of
+from moldau.sessions.run import Run
 from moldau.sessions.run_rows import append_rows
 from moldau.settings import Settings
 from moldau.warehouse.kept import intact_table

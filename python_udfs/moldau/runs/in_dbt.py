@@ -30,7 +30,8 @@ from moldau.runs.scope import scope_of
 from moldau.sessions import journal
 from moldau.sessions.closing import close_run
 from moldau.sessions.faults import die_at, fault
-from moldau.sessions.run import Run, next_run_id, open_run, settings_models
+from moldau.sessions.open_run import next_run_id, open_run, settings_models
+from moldau.sessions.run import Run
 from moldau.warehouse.create import is_initialised
 from moldau.warehouse.lock import is_held, locked
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.domains import topics as known_topics
+from moldau.declared import topics as known_topics
 from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.loading.bring import Loaded
@@ -26,7 +26,7 @@ from moldau.runs.load import finish
 from moldau.sessions import journal
 from moldau.sessions.brought import Position
 from moldau.sessions.faults import fault
-from moldau.sessions.run import next_run_id
+from moldau.sessions.open_run import next_run_id
 from moldau.warehouse.ask import ask_rows, sql_text
 from moldau.warehouse.log_spans import Reading, Source, Span
 from moldau.warehouse.polls import Polled, note_poll

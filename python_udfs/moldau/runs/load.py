@@ -16,7 +16,7 @@ from moldau.runs.stages import carry_out
 from moldau.sessions import journal
 from moldau.sessions.brought import Brought
 from moldau.sessions.faults import fault
-from moldau.sessions.run import next_run_id
+from moldau.sessions.open_run import next_run_id
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape

@@ -11,14 +11,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from moldau.domains.domain import Domain, Told, WhatIf
+from moldau.declared.domain import Domain, Told, WhatIf
 from moldau.engines.duckdb.translation import to_duckdb
 from moldau.errors import MoldauError
 from moldau.literals import rows_sql
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import View
 from moldau.runs.scope import scope_among
-from moldau.sessions.run import Run, settings_rows
+from moldau.sessions.open_run import settings_rows
+from moldau.sessions.run import Run
 from moldau.settings import Settings
 from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Section

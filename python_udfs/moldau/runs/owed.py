@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import tables_under
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.runs.apply import applies_to
 from moldau.sessions.run import Run
 from moldau.warehouse.ask import ask_rows, has_rows, sql_text

@@ -11,7 +11,8 @@ from moldau.plugins.calls import Call, Outcome, make_calls
 from moldau.plugins.record import record_calls
 from moldau.plugins.registry import PluginSpec, make_plugin, secrets_of
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, next_run_id
+from moldau.sessions.open_run import next_run_id
+from moldau.sessions.run import Run
 
 if TYPE_CHECKING:
     from moldau.reading.health.left_overs import LeftOver

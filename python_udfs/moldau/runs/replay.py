@@ -15,7 +15,8 @@ from moldau.replays.rounds import ROUNDS
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.open_run import next_run_id, open_run
+from moldau.sessions.run import Run
 from moldau.settings.rule_sets import require_rule_set, switches_of
 from moldau.warehouse.contracts import tables
 

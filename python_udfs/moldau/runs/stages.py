@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.loading.bring import Loaded, bring
 from moldau.loading.fold import fold, folds_of
 from moldau.loading.stage import Staged
@@ -20,7 +20,8 @@ from moldau.runs.standstill import Decided, note_standstills, versions_read
 from moldau.sessions import journal
 from moldau.sessions.closing import close_run
 from moldau.sessions.faults import die_at
-from moldau.sessions.run import Run, open_run, settings_models
+from moldau.sessions.open_run import open_run, settings_models
+from moldau.sessions.run import Run
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import tables_under
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.runs.apply import applies_to
 from moldau.runs.idle import Notes, Standstill, digest, read_notes, table_versions, write_notes
 from moldau.runs.scope import loaded_clusters

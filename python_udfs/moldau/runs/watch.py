@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.runs.apply import calls_plugins
 from moldau.sessions.shutdown import ShutdownRequested
 from moldau.warehouse.lock import WarehouseInUse
-
-if TYPE_CHECKING:
-    from moldau.runs.ticks import WarehouseTicks
 
 LOOK_AROUND_MS = 60_000  # so often clusters that were loaded meanwhile are looked for
 TRY_AGAIN_MS = 1_000  # so often what could not be recorded is tried again
@@ -35,12 +32,20 @@ class Timer:
     interval_ms: int
 
 
+class Ticks(Protocol):
+    """What ticks come to (`moldau.runs.ticks.WarehouseTicks`)."""
+
+    def timers(self) -> list[Timer]: ...
+    def run(self, timer: Timer) -> None: ...
+    def drop(self, timer: Timer, late_ms: int, reason: str) -> None: ...
+    def fail(self, timer: Timer, error: Exception) -> None: ...
+    def settle(self) -> bool: ...
+
+
 class Watch:
     """`clock`: milliseconds that never go back; `wait`: sleep so many, True = shut down now."""
 
-    def __init__(
-        self, ticks: WarehouseTicks, clock: Callable[[], int], wait: Callable[[int], bool]
-    ) -> None:
+    def __init__(self, ticks: Ticks, clock: Callable[[], int], wait: Callable[[int], bool]) -> None:
         self._ticks, self._clock, self._wait = ticks, clock, wait
         self._due_ms: dict[Timer, int] = {}
         self._waiting: dict[Timer, int] = {}  # ticks that have come, and when

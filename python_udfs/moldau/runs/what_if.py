@@ -14,7 +14,8 @@ from moldau.literals import literal
 from moldau.runs.compare import fresh_folder
 from moldau.runs.scope import scope_of
 from moldau.sessions.closing import close_run
-from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.open_run import next_run_id, open_run
+from moldau.sessions.run import Run
 from moldau.settings import Settings
 from moldau.settings.problems import describe, suggestion
 from moldau.settings.topic import TopicSettings

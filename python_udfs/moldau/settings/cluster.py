@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.settings.fields import (
     KAFKAS_NAMES,
     CleanupPolicy,

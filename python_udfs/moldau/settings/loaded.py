@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast, get_args
 from pydantic import BeforeValidator, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
 from moldau.plugins.registry import PluginSpec, secrets_of

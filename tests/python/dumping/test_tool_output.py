@@ -17,7 +17,7 @@ from broker_support import HEAP, TOOLS, Broker
 from groups_support import Groups
 from test_segments import by_place, folders, read
 
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.engines.spark.jars import resolve
 from moldau.engines.spark.java import find_java
 from moldau.errors import MoldauError

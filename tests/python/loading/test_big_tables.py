@@ -9,7 +9,8 @@ import pytest
 from log_support import Log
 from spark_support import change, decoded_table, in_spark, parquet_of, rows, spark_of, with_clusters
 
-from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.open_run import next_run_id, open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, merge

@@ -16,7 +16,8 @@ from pyspark.sql.functions import udf
 from spark_support import decoded_table, in_spark, parquet_of, rows, spark_of
 
 from moldau.compiled.dbt import DbtError
-from moldau.sessions.run import Run, next_run_id, open_run
+from moldau.sessions.open_run import next_run_id, open_run
+from moldau.sessions.run import Run
 from moldau.sessions.run_rows import append_rows
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
@@ -50,7 +51,7 @@ def table(request: pytest.FixtureRequest, session: Session) -> Iterator[str]:
 
 @pytest.fixture
 def no_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moldau.sessions.run.is_held", lambda _: False)
+    monkeypatch.setattr("moldau.sessions.open_run.is_held", lambda _: False)
 
 
 def fold_commit(session: Session) -> None:

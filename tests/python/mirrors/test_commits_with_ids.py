@@ -24,7 +24,8 @@ from spark_support import Record, fold_records, fresh, rows
 from test_topic_ids import fold_snapshot
 
 from moldau.runs.decide import decide
-from moldau.sessions.run import Run, open_run
+from moldau.sessions.open_run import open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 
 A, B, C = (base64.urlsafe_b64encode(one * 16).decode().rstrip("=") for one in (b"a", b"b", b"c"))

@@ -33,7 +33,8 @@ from moldau.reading.explain.mirrors_words import translation_in_words
 from moldau.reading.explain.reset_plan import reset_plan
 from moldau.reading.health.doctor import examine
 from moldau.runs.decide import decide
-from moldau.sessions.run import Run, open_run
+from moldau.sessions.open_run import open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 
 SOURCE, FLOW, ONCE = "offers", "offers", "offers-once"

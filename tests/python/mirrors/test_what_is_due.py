@@ -22,7 +22,8 @@ from mirror_support import (
 from spark_support import fold_records, fresh, rows
 
 from moldau.runs.decide import decide
-from moldau.sessions.run import Run, open_run
+from moldau.sessions.open_run import open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 
 FLOW, SOURCE, TARGET = "due", "due-source", "due-target"

@@ -30,7 +30,7 @@ from moldau.cli.load import load
 from moldau.cli.show import show
 from moldau.cli.sql import sql
 from moldau.cli.status import status
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.errors import MoldauError
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.schema import write_schema

@@ -14,7 +14,7 @@ from decoded_support import columns_of, decoded, remote_log_records
 from records_support import FIXTURES, binary, json_rows, unbase64
 from row_decoder import decode_row
 
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.records.families import FAMILIES, family_of
 from moldau.records.wire_schema import Field, default_of
 

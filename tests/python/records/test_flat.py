@@ -13,7 +13,7 @@ from encode import encode_key, encode_value, uvarint
 from records_support import TOPICS, binary
 
 import moldau.records.walk_long as walk_long
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.records.families import family_of
 
 FAMILY = "consumer_offsets"

@@ -14,7 +14,7 @@ from row_decoder import decode_row
 from strategies import KINDS, mutated, records
 
 import moldau.records.walk_long as walk_long
-from moldau.domains import topics
+from moldau.declared import topics
 from moldau.records.families import FAMILIES
 
 COMMON = settings(

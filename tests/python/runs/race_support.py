@@ -16,7 +16,8 @@ from request_support import DUE, HANDLED, RULE_SETS, deletion, heartbeat, join, 
 from request_support import Group as Asked
 from spark_support import change, dicts, parquet_of, put_list, run_alone, table_of, with_clusters
 
-from moldau.sessions.run import Run, open_run
+from moldau.sessions.open_run import open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 
 

@@ -13,7 +13,8 @@ from request_reference import Answer, Backoff, Coordinator, Entry, Outcome, Rule
 from spark_support import dicts_at_hand, put_list
 
 from moldau.project import ROOT, SEEDS
-from moldau.sessions.run import Run, open_run
+from moldau.sessions.open_run import open_run
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 
 RULE_SETS = ("kip_1331_draft", "kip_1331_v1", "kip_1331_v2", "kafka_4_4")

@@ -14,7 +14,8 @@ from moldau.compiled.dbt import DbtError
 from moldau.engines.duckdb import models as duckdb_models
 from moldau.engines.engine import EngineName
 from moldau.engines.sizes import duckdb_bytes
-from moldau.sessions import run
+from moldau.sessions import open_run as opening
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.warehouse.damage import open_table
 from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
@@ -29,10 +30,10 @@ def test_the_engine_is_the_one_that_is_named_or_suits_the_size(
     session: Session, monkeypatch: pytest.MonkeyPatch, more: int, named: EngineName
 ) -> None:
     """Of tables and of what is brought."""
-    one = run.Run(run.next_run_id(session, "compare"), "compare", ["big"], 0)
-    monkeypatch.setattr(run, "bytes_read", lambda _: duckdb_bytes() + more - 7)
+    one = Run(opening.next_run_id(session, "compare"), "compare", ["big"], 0)
+    monkeypatch.setattr(opening, "bytes_read", lambda _: duckdb_bytes() + more - 7)
     monkeypatch.setattr(session, "settings", session.settings.model_copy(update={"engine": named}))
-    run.open_run(session, one, bytes_brought=7)
+    opening.open_run(session, one, bytes_brought=7)
     expected = {-1: "duckdb", 0: "spark"}[more] if named == "auto" else named
     assert one.engine == expected
     assert session.engines.at_hand is getattr(session.engines, expected)

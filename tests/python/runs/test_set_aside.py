@@ -24,7 +24,8 @@ from moldau.runs.load import load
 from moldau.runs.resume import finish_interrupted
 from moldau.sessions.brought import Brought
 from moldau.sessions.journal import OF_A_LOAD, journal_of, note, read, run_of, staged_folder
-from moldau.sessions.run import Run, next_run_id
+from moldau.sessions.open_run import next_run_id
+from moldau.sessions.run import Run
 from moldau.sessions.session import Session
 from moldau.warehouse.aside import read_aside, set_aside
 from moldau.warehouse.damage import open_table

@@ -18,7 +18,8 @@ from spark_support import fold_records, rows, with_clusters
 
 from moldau.runs.decide import decide
 from moldau.runs.resume import finish_interrupted
-from moldau.sessions.run import SKIPPED, Run, next_run_id
+from moldau.sessions.open_run import next_run_id
+from moldau.sessions.run import SKIPPED, Run
 from moldau.sessions.run_rows import append_rows
 from moldau.sessions.session import Session
 from moldau.sessions.shutdown import ShutdownRequested, Signals, stops_when

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from spark_support import ROOT, rows
 
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
 from moldau.runs.decide import decide

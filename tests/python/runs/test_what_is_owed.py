@@ -16,7 +16,7 @@ from moldau.engines.spark.catalog import register
 from moldau.runs.compare import compare
 from moldau.runs.decide import decide
 from moldau.runs.resume import finish_interrupted
-from moldau.sessions.run import next_run_id
+from moldau.sessions.open_run import next_run_id
 from moldau.sessions.session import Session
 from moldau.warehouse.create import create
 from moldau.warehouse.durable import write_durably

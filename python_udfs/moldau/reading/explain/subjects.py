@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from moldau.domains import domains
-from moldau.domains.domain import Explained
+from moldau.declared import domains
+from moldau.declared.domain import Explained
 from moldau.errors import MoldauError
 from moldau.reading.tables.query import Tables
 

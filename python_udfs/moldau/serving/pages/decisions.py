@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.serving.pages.page import Asked, Field, Page, all_of, equal
 from moldau.serving.question import Question
 

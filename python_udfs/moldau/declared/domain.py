@@ -10,13 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from moldau.loading.shape import Shape
-    from moldau.sessions.run import Run
-    from moldau.settings import Settings
-    from moldau.settings.fields import Section
+# Classes of the layers above: they read what is declared, so this file imports none of them.
+Section: TypeAlias = Any
+"""`moldau.settings.fields.Section`"""
+Settings: TypeAlias = Any
+"""`moldau.settings.Settings`"""
+Run: TypeAlias = Any
+"""`moldau.sessions.run.Run`"""
+Shape: TypeAlias = Any
+"""`moldau.loading.shape.Shape`"""
 
 
 @dataclass(frozen=True)
