@@ -325,3 +325,13 @@ def test_property_files_stand_beside_their_models() -> None:
         is_for_a_folder = path.name.startswith("_") or path.parent.name == "sources"
         model = path.name.removesuffix(".yml").removesuffix("__unit_tests")
         assert is_for_a_folder or path.with_name(f"{model}.sql").is_file(), path
+
+
+def test_what_chooses_between_rows_or_values_has_a_unit_test(
+    dbt_project: Project, models: list[Model]
+) -> None:
+    tested = {test.model for test in dbt_project.manifest.unit_tests.values()}
+    for model in models:
+        chooses = re.search(r"\b(case|over)\b", model.node.raw_code)
+        is_a_rule = model.node.original_file_path.startswith("models/intermediate")
+        assert not (is_a_rule and chooses) or model.name in tested, model.name
