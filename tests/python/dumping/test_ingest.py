@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,19 @@ from shell_support import without_settings
 from spark_support import commits, dying_at, fresh, mart, rows
 
 from moldau.cli import run
+from moldau.cli.bringing import Bringing
 from moldau.dumping.client_settings import client_settings
 from moldau.dumping.source import LibrdkafkaSource, connected
 from moldau.errors import MoldauError
+from moldau.loading.bring import Loaded
 from moldau.runs.ingest import ingest, look, topics_of
 from moldau.runs.load import load, load_rows
 from moldau.runs.opening import open_session
 from moldau.runs.resume import finish_interrupted
+from moldau.runs.ticks import WarehouseTicks
+from moldau.runs.watch import IN_FLIGHT
 from moldau.sessions.session import Session
-from moldau.settings import load_settings
+from moldau.settings import Settings, load_settings
 
 OFFSETS = "__consumer_offsets"
 SYNCS = "mm2-offset-syncs.B.internal"
@@ -401,6 +405,47 @@ def test_status_and_explain_say_what_is_behind_and_what_is_old(
     held, old = (line for line in said if OFFSETS in line)
     assert "__consumer_offsets of live is read up to 1 offset before its end" in held
     assert "longer than two check intervals" in old
+
+
+class Found(Bringing):
+    """Where a cluster is not that which moldau.yml says, once `at` is set."""
+
+    at: Bringing | None = None
+
+    def bring(self, cluster: str, session: Callable[[], Session]) -> Iterator[Loaded]:
+        return self.at.bring(cluster, session) if self.at else super().bring(cluster, session)
+
+
+def test_while_a_cluster_is_away_skipped_ticks_are_recorded_once(
+    broker: Broker, groups: Groups, tmp_path: Path
+) -> None:
+    def reaching(address: str) -> Settings:
+        config = tmp_path / "moldau.yml"
+        config.write_text(f"clusters: {{{CLUSTER}: {{bootstrap.servers: '{address}'}}}}\n")
+        return load_settings(config, tmp_path / "w")
+
+    settings = reaching("127.0.0.1:9")
+    told: list[str] = []
+    live = Found(settings, 1, told.append)
+    ticks = WarehouseTicks(settings, [CLUSTER], lambda row: None, told.append, lambda: None, live)
+    [timer] = ticks.timers()
+
+    def missed() -> int:
+        """Two flights, in each of which two ticks are missed."""
+        for _ in range(2):
+            ticks.run(timer)
+            for late_ms in (2, 1):
+                ticks.drop(timer, late_ms, IN_FLIGHT)
+            assert ticks.settle()
+        with open_session(settings, "pytest") as session:
+            sql = "select count(*) from state.runs where status = 'skipped_in_flight'"
+            return rows(session, sql)[0][0]
+
+    assert missed() == 1
+    assert "more of this is not recorded while live is away" in told[-1]
+    live.at = Bringing(reaching(broker.plaintext), 20, told.append)
+    assert missed() == 1 + 4
+    assert f"{CLUSTER} is read again" in told
 
 
 def test_a_watch_reads_and_asks_the_cluster_in_each_interval(
