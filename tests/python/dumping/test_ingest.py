@@ -25,6 +25,8 @@ from spark_support import commits, dying_at, fresh, mart, rows
 
 from moldau.cli import run
 from moldau.cli.bringing import Bringing
+from moldau.collecting.collect import collect
+from moldau.collecting.known import Known
 from moldau.dumping.client_settings import client_settings
 from moldau.dumping.source import LibrdkafkaSource, connected
 from moldau.errors import MoldauError
@@ -405,6 +407,53 @@ def test_status_and_explain_say_what_is_behind_and_what_is_old(
     held, old = (line for line in said if OFFSETS in line)
     assert "__consumer_offsets of live is read up to 1 offset before its end" in held
     assert "longer than two check intervals" in old
+
+
+def test_a_group_that_only_a_transaction_knows_is_explained_in_words(
+    session: Session, source: LibrdkafkaSource, broker: Broker, groups: Groups,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Then those whose listing says more than the records, and at last the ends."""
+    place = ["--warehouse", str(session.warehouse)]
+    committed, aborted = groups.begin("g-only-open", p0=1), groups.begin("g-only-aborted", p0=1)
+    try:
+        poll(session, source)
+        assert run(["explain", "g-only-open", *place]) == 1
+        said = capsys.readouterr().err
+        assert "nothing is known about 'g-only-open'" in said
+        assert "is read up to" in said
+        assert said.endswith(", and what only stands behind it is not known yet\n")
+
+        take_in(session, broker)
+        assert run(["explain", "g-only-open", *place]) == 0
+        told = capsys.readouterr().out
+        assert f"Group g-only-open in cluster {CLUSTER}: listed by Kafka, and in no record" in told
+        assert "(OPEN_TRANSACTION)\n  1 offset waited then" in told
+        assert run(["status", *place]) == 0
+        assert "Group: g-only-open of live is listed by Kafka" in capsys.readouterr().out
+    finally:
+        committed.commit_transaction(30)
+        aborted.abort_transaction(30)
+    take_in(session, broker)
+    assert reason(session, "g-only-open") == "BEHIND_TRANSACTION", "as far as it was read"
+    poll(session, source)
+    assert reason(session, "g-only-open") == "IN_RECORDS"
+    assert reason(session, "g-only-aborted") == "NOTHING_COMMITTED"
+    capsys.readouterr()
+    assert run(["explain", "g-only-aborted", *place, "--format", "json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["decision"], row["reason_code"]) == (None, "NOTHING_COMMITTED")
+
+
+def take_in(session: Session, broker: Broker) -> None:
+    found = collect(client_settings(broker.plaintext, None), 20, Known())
+    for kind in ("group_listings", "open_transactions"):
+        load_rows(fresh(session), found.rows[kind], "broker", CLUSTER, kind)
+
+
+def reason(session: Session, group: str) -> str:
+    [row] = [row for row in mart(fresh(session), "listed_groups") if row["group_id"] == group]
+    return str(row["reason_code"])
 
 
 class Found(Bringing):
