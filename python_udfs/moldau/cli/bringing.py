@@ -23,7 +23,7 @@ def collected(
     with needs_client("moldau collect"):
         from moldau.collecting.collect import collect
         from moldau.collecting.known import known_of
-    known = known_of(settings.warehouse, cluster)
+    known = known_of(settings.warehouse.resolve(), cluster)
     found = collect(reached, timeout, known)
     if not known.has_open_transactions and not found.rows.get("open_transactions"):
         found.rows.pop("open_transactions", None)  # there were none, and there are none
@@ -54,11 +54,11 @@ class Bringing:
         """What the logs have beyond what is read, then snapshots; each load when it is complete.
 
         `session`: opens one on the warehouse, which is locked by the caller, or gives the one that
-        is open. MoldauError if the cluster is silent or refuses.
+        is open. MoldauError if the cluster is silent, or another one than before.
         """
         from moldau.dumping.reached import reach
         from moldau.dumping.source import connected
-        from moldau.runs.ingest import NOTHING, ingest, topics_of
+        from moldau.runs.ingest import NOTHING, NothingReadable, ingest, topics_of
         from moldau.runs.load import load_rows
 
         reached = reach(self._settings, cluster)
@@ -67,7 +67,10 @@ class Bringing:
         source = self._sources[cluster]
         if not (topics := topics_of(source, [])):
             self._warn(f"{cluster}: {NOTHING}")
-        yield from ingest(session(), cluster, source, topics, self._warn)
+        try:
+            yield from ingest(session(), cluster, source, topics, self._warn)
+        except NothingReadable as error:
+            self._warn(f"{cluster}: {error}")
         found = collected(self._settings, cluster, reached, self._timeout)
         for finding in found.findings:
             self._warn(finding)

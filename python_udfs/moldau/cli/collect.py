@@ -153,6 +153,7 @@ def local_segments(
     """
     from moldau.collecting.log_dirs import read_log_dirs
     from moldau.collecting.other_brokers import with_other_brokers
+    from moldau.runs.same_cluster import require_same_cluster
 
     found = read_log_dirs(log_dirs)
     if target:
@@ -165,6 +166,7 @@ def local_segments(
         write_rows(("kind", "rows"), lines, output_format)
         _end(found.findings)
         return
+    require_same_cluster(settings.warehouse.resolve(), cluster, found.offsets_id)
     with_other_brokers(settings.warehouse, cluster, found)
     origin = ", ".join(map(str, log_dirs))
     _load(settings, cluster, origin, found.rows, found.findings, output_format, wait)

@@ -163,6 +163,7 @@ def _say_what_needs_attention(found: Status) -> bool:
 
 
 def _attention(found: Status) -> Iterator[str]:
+    from moldau.reading.explain.listed import listed_words
     from moldau.reading.health.freshness import held_words, stale_words
     from moldau.reading.health.stopped_syncs import stopped_words
 
@@ -183,6 +184,8 @@ def _attention(found: Status) -> Iterator[str]:
             )
     for words in (*held_words(found.freshness), *stale_words(found.freshness)):
         yield f"Live: {words}"
+    for words in listed_words(found.unrecorded_groups):
+        yield f"Group: {words}"
     for words in stopped_words(found.stopped_syncs):
         yield f"Mirror: {words}"
 

@@ -45,12 +45,13 @@ def watch(
 
     Of a cluster that moldau.yml says how to reach (`moldau cluster add`) each interval first reads
     what is new in its logs, and asks for what only an admin client is told. A cluster that is away
-    is named, and asked again at the next tick.
+    is named, and asked again at each tick.
 
     A tick that comes while the one before it is still in flight, or while another command holds
-    the warehouse, is dropped and recorded in state.runs with status skipped_in_flight. The
-    warehouse is locked only inside a tick. A run that is going on when the signal comes stops
-    between two stages, and the next command finishes it.
+    the warehouse, is dropped and recorded in state.runs with status skipped_in_flight; while a
+    cluster is away, only the first of a kind is. The warehouse is locked only inside a tick. A run
+    that is going on when the signal comes stops between two stages, and the next command finishes
+    it.
 
     \b
     Example:

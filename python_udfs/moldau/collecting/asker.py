@@ -13,7 +13,7 @@ from kafka import errors
 from kafka.admin import KafkaAdminClient
 
 from moldau.collecting.login import login
-from moldau.dumping.brokers import Cluster
+from moldau.dumping.brokers import Cluster, in_thread, result_of
 from moldau.dumping.client_settings import ClientSettings
 from moldau.errors import MoldauError
 
@@ -61,7 +61,8 @@ class Asker:
     def ask(self, request: Any, broker_id: int | None = None) -> Any:
         """The answer of this broker, None = of any. What stands in it may be errors.
 
-        Unsupported if no broker would understand it; MoldauError if there is no answer.
+        Unsupported if no broker would understand it; MoldauError if there is no answer;
+        ShutdownRequested as soon as this process is to end.
         """
 
         async def answer() -> Any:
@@ -72,7 +73,7 @@ class Asker:
         deadline = time.monotonic() + self.timeout
         while True:
             try:
-                return self._manager.run(answer)
+                return result_of(in_thread(lambda: self._manager.run(answer)))
             except (errors.UnsupportedVersionError, errors.IncompatibleBrokerVersion) as error:
                 raise Unsupported(str(error)) from None
             except _PASSING as error:
@@ -99,11 +100,10 @@ def asking(settings: ClientSettings, timeout: float) -> Iterator[Asker]:
     _be_silent()
     keywords, timeout_ms = login(settings), int(1_000 * timeout)
     try:
-        client = KafkaAdminClient(
-            **keywords,
-            request_timeout_ms=timeout_ms,
-            bootstrap_timeout_ms=timeout_ms,
-        )
+        made = in_thread(lambda: KafkaAdminClient(
+            **keywords, request_timeout_ms=timeout_ms, bootstrap_timeout_ms=timeout_ms
+        ))  # fmt: skip
+        client = result_of(made)
     except errors.KafkaError as error:
         words = settings.without_secrets(f"{type(error).__name__} {error}")
         raise MoldauError(f"{settings.servers}: {words}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +11,11 @@ from moldau.collecting.configs import topic_configs
 from moldau.collecting.known import Known
 from moldau.collecting.listings import group_listings
 from moldau.collecting.offsets import hidden_rows, partition_states
-from moldau.collecting.topics import topics_of
+from moldau.collecting.topics import OFFSETS, Topic, topics_of
 from moldau.collecting.transactions import open_transactions
 from moldau.dumping.client_settings import ClientSettings
 from moldau.errors import MoldauError
+from moldau.runs.same_cluster import refuse_another
 
 Rows = list[dict[str, Any]]
 
@@ -44,14 +45,17 @@ class Collected:
 def collect(settings: ClientSettings, timeout: float, known: Known) -> Collected:
     """Everything, in one pass. `timeout` in seconds: how long a broker may be silent.
 
-    MoldauError in one line if the cluster cannot be reached or does not list its topics.
+    MoldauError in one line if the cluster cannot be reached, does not list its topics, or is
+    another one than that which is known by its name.
     """
     with asking(settings, timeout) as asker:
         return _collected(asker, known)
 
 
 def _collected(asker: Asker, known: Known) -> Collected:
-    topics, denied = topics_of(asker, known.partitions)
+    named = [*known.partitions, *([OFFSETS] if known.offsets_id else [])]
+    topics, denied = topics_of(asker, named)
+    refuse_another(known.offsets_id, _offsets_id(topics, denied), known.cluster_id)
     found = Collected()
     found.findings += [
         f"{name}: TOPIC_AUTHORIZATION_FAILED (DESCRIBE); its ends are unknown" for name in denied
@@ -61,7 +65,7 @@ def _collected(asker: Asker, known: Known) -> Collected:
 
     def states() -> tuple[Rows, list[str]]:
         rows, findings = partition_states(asker, topics)
-        hidden = {name: known.partitions[name] for name in denied}
+        hidden = {name: known.partitions.get(name, ()) for name in denied}
         return rows + hidden_rows(hidden), findings
 
     told = found.keep("partition_states", states)
@@ -70,3 +74,9 @@ def _collected(asker: Asker, known: Known) -> Collected:
     if told is not None and listed is not None:
         found.keep("open_transactions", lambda: open_transactions(asker, topics, told, listed))
     return found
+
+
+def _offsets_id(topics: Sequence[Topic], denied: Collection[str]) -> str | None:
+    """ "" = there is no __consumer_offsets; null = the client may not see that, or it has no id."""
+    found = [topic.topic_id for topic in topics if topic.name == OFFSETS]
+    return found[0] if found else None if OFFSETS in denied else ""

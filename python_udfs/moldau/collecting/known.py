@@ -8,6 +8,7 @@ from pathlib import Path
 
 from moldau.literals import literal
 from moldau.reading.tables.query import query
+from moldau.runs.same_cluster import offsets_id
 from moldau.warehouse.paths import SCHEMA
 
 _PARTITIONS = """
@@ -23,11 +24,15 @@ _TRANSACTIONS = "select 1 from state.open_transactions where cluster_id = {clust
 
 @dataclass(frozen=True)
 class Known:
-    """`partitions` that groups have committed offsets of, by topic; `configs` by topic id."""
+    """`partitions` that groups have committed offsets of, by topic; `configs` by topic id.
+
+    `offsets_id`: of its __consumer_offsets, by which a cluster is known; null = not known."""
 
     partitions: Mapping[str, frozenset[int]] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     has_open_transactions: bool = False
+    cluster_id: str = ""
+    offsets_id: str | None = None
 
 
 def known_of(warehouse: Path, cluster: str) -> Known:
@@ -44,4 +49,6 @@ def known_of(warehouse: Path, cluster: str) -> Known:
         {topic: frozenset(indexes) for topic, indexes in partitions.items()},
         {topic_id: dict(told) for topic_id, told in configs},
         any(query(warehouse, _TRANSACTIONS.format(**words)).rows),
+        cluster,
+        offsets_id(warehouse, cluster),
     )

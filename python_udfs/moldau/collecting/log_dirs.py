@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from moldau.collecting.segments import segments_in
+from moldau.collecting.topics import OFFSETS
 from moldau.errors import MoldauError
 
 # UnifiedLog.parseTopicPartitionName; what a broker deletes, moves or does not know has an ending
@@ -26,6 +27,12 @@ class OnDisk:
         default_factory=lambda: {"local_segments": [], "leader_epochs": []}
     )
     findings: list[str] = field(default_factory=list)
+
+    @property
+    def offsets_id(self) -> str | None:
+        """The id of __consumer_offsets; null = no partition of it is there."""
+        ids = (row["topic_id"] for row in self.rows["leader_epochs"] if row["topic"] == OFFSETS)
+        return next(ids, None)
 
 
 def read_log_dirs(folders: Sequence[Path]) -> OnDisk:

@@ -16,6 +16,7 @@ from moldau.declared.domain import (
     WhatIf,
     files_of,
 )
+from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -113,11 +114,18 @@ def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
     from moldau.reading.explain.found_rows import rows_of
     from moldau.reading.explain.groups import explain_subject
     from moldau.reading.explain.groups_words import in_words
+    from moldau.reading.explain.listed import explain_listed, hidden_words
     from moldau.reading.explain.requests import explain_request, request_in_words, request_rows
+    from moldau.reading.explain.subjects import NothingKnown
 
     if request := explain_request(warehouse, text, cluster):
         return Explained(list(request_in_words(request)), request_rows(request))
-    found = explain_subject(warehouse, text, cluster)
+    try:
+        found = explain_subject(warehouse, text, cluster)
+    except NothingKnown as error:
+        if listed := explain_listed(warehouse, text, cluster):
+            return listed
+        raise MoldauError("; ".join([str(error), *hidden_words(warehouse)])) from None
     return Explained(list(in_words(found)), rows_of(found))
 
 

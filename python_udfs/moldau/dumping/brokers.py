@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -13,6 +14,8 @@ from confluent_kafka.admin import AdminClient
 
 from moldau.dumping.client_settings import ClientSettings
 from moldau.errors import MoldauError
+from moldau.sessions import shutdown
+from moldau.warehouse.log_spans import Unreadable
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
@@ -61,7 +64,8 @@ class Cluster:
     ) -> dict[Key, Answer | KafkaError]:
         """The answer to every part of a question, or the error that the cluster answered with.
 
-        It is asked again where the broker went away that was to answer.
+        It is asked again where the broker went away that was to answer. ShutdownRequested as soon
+        as this process is to end.
         """
         deadline = time.monotonic() + self.timeout
         while True:
@@ -69,6 +73,7 @@ class Cluster:
             while not all(future.done() for future in parts.values()):
                 self.admin.poll(_POLL_S)
                 self.check_hope()
+                shutdown.check()
                 if time.monotonic() > deadline:
                     raise self.silent()
             answers = {key: _answer(future) for key, future in parts.items()}
@@ -95,8 +100,19 @@ class Cluster:
         consumer: Consumer = self._client(Consumer, _READS_ONLY | statistics)
         return consumer
 
-    def refused(self, what: str, error: KafkaError) -> MoldauError:
-        return self._error(f"{what}: {_words(error)}")
+    def topics(self) -> list[str]:
+        """All that it shows."""
+        told = self.ask(lambda: {"": in_thread(self._listed)})[""]
+        if isinstance(told, KafkaError):
+            raise self._error(_words(told))
+        return sorted(told)
+
+    def _listed(self) -> list[str]:
+        return list(self.admin.list_topics(timeout=self.timeout).topics)
+
+    def refused(self, what: str, error: KafkaError | str) -> Unreadable:
+        said = error if isinstance(error, str) else _words(error)
+        return Unreadable(str(self._error(f"{what}: {said}")))
 
     def silent(self, where: str = "") -> MoldauError:
         """There was no answer for too long."""
@@ -149,6 +165,31 @@ class _LastFailure(logging.Handler):
         kind, _, said = record.getMessage().partition("]: ")
         if kind.startswith("FAIL"):
             self.text = said
+
+
+def in_thread(call: Callable[[], Answer]) -> Future[Answer]:
+    """What comes of a call that no signal interrupts."""
+    future: Future[Answer] = Future()
+
+    def answer() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=answer, daemon=True).start()
+    return future
+
+
+def result_of(future: Future[Answer]) -> Answer:
+    """Waits for it; ShutdownRequested as soon as this process is to end."""
+    while True:
+        try:
+            return future.result(_POLL_S)
+        except TimeoutError:
+            if future.done():
+                raise
+            shutdown.check()
 
 
 def _answer(future: Future[Any]) -> Any:

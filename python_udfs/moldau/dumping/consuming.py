@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from moldau.dumping.brokers import Cluster
 from moldau.dumping.extents import Extent, starts_of
 from moldau.errors import MoldauError
+from moldau.sessions import shutdown
 
 _BATCH = 500
 _WAIT_S = 0.1
@@ -48,6 +49,7 @@ class Reader:
                     # however long it took to write them
                     self._moved_at = time.monotonic()
                 self._cluster.check_hope()
+                shutdown.check()
                 if time.monotonic() - self._moved_at > self._cluster.timeout:
                     raise self._cluster.silent(self._whereabouts())
         finally:

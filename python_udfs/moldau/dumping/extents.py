@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaError, TopicCollection, TopicPartition
-from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import AclOperation, OffsetSpec  # type: ignore[attr-defined]
 
 from moldau.dumping.brokers import Cluster
 from moldau.errors import MoldauError
@@ -32,11 +32,13 @@ class Extent:
 
 def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
     """Every partition of the topic, by number; MoldauError where the cluster refuses."""
-    told = cluster.ask(lambda: cluster.admin.describe_topics(TopicCollection([topic])))[topic]
+    told = _described(cluster, topic)
     if isinstance(told, KafkaError):
         raise cluster.refused(f"topic {topic}", told)
+    if told.authorized_operations and AclOperation.READ not in told.authorized_operations:
+        raise cluster.refused(f"topic {topic}", "Topic authorization failed: READ is missing on it")
     partitions = sorted(partition.id for partition in told.partitions)
-    topic_id = str(told.topic_id).translate(_URL_SAFE)
+    topic_id = _id_text(told)
     # in this order what lies between the ends was there when the transaction was still open
     tops = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_UNCOMMITTED)
     ends = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_COMMITTED)
@@ -46,6 +48,29 @@ def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
                max(0, top - ends[number]), topic_id)
         for number, top in tops.items()
     ]  # fmt: skip
+
+
+def topic_id_of(cluster: Cluster, topic: str) -> str | None:
+    """ "" = there is no such topic; null = the client may not see whether there is."""
+    told = _described(cluster, topic)
+    if not isinstance(told, KafkaError):
+        return _id_text(told)
+    if told.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        return ""
+    if told.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        return None
+    raise cluster.refused(f"topic {topic}", told)
+
+
+def _described(cluster: Cluster, topic: str) -> Any:
+    named = TopicCollection([topic])
+    return cluster.ask(
+        lambda: cluster.admin.describe_topics(named, include_authorized_operations=True)
+    )[topic]
+
+
+def _id_text(told: Any) -> str:
+    return str(told.topic_id).translate(_URL_SAFE)
 
 
 def starts_of(cluster: Cluster, topic: str, partitions: list[int]) -> dict[int, int]:

@@ -6,13 +6,12 @@ import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 
 import pyarrow as pa
-from confluent_kafka import KafkaException
 
 from moldau.dumping.arriving import tables
 from moldau.dumping.brokers import Cluster
 from moldau.dumping.client_settings import ClientSettings
 from moldau.dumping.consuming import Reader
-from moldau.dumping.extents import Extent, extents_of
+from moldau.dumping.extents import Extent, extents_of, topic_id_of
 from moldau.warehouse.log_spans import Span
 
 
@@ -34,11 +33,10 @@ class LibrdkafkaSource:
         self._cluster, self.properties, self._warn = cluster, properties, warn
 
     def topics(self) -> list[str]:
-        try:
-            return sorted(self._cluster.admin.list_topics(timeout=self._cluster.timeout).topics)
-        except KafkaException:
-            self._cluster.check_hope()
-            raise self._cluster.silent() from None
+        return self._cluster.topics()
+
+    def topic_id(self, topic: str) -> str | None:
+        return topic_id_of(self._cluster, topic)
 
     def spans(self, topic: str) -> list[Span]:
         return [

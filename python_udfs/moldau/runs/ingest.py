@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -23,12 +23,13 @@ from moldau.loading.shapes import RECORDS
 from moldau.loading.stage import Staged, stage_chunks
 from moldau.records.families import family_of
 from moldau.runs.load import finish
+from moldau.runs.same_cluster import OFFSETS, created_anew, require_same_cluster
 from moldau.sessions import journal
 from moldau.sessions.brought import Position
 from moldau.sessions.faults import fault
 from moldau.sessions.open_run import next_run_id
 from moldau.warehouse.ask import ask_rows, sql_text
-from moldau.warehouse.log_spans import Reading, Source, Span
+from moldau.warehouse.log_spans import Reading, Source, Span, Unreadable
 from moldau.warehouse.polls import Polled, note_poll
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ NOTHING = (
 Warn = Callable[[str], None]
 
 
+class NothingReadable(MoldauError):
+    """There are topics to read, and each is refused."""
+
+
 def ingest(
     session: Session,
     cluster_id: str,
@@ -50,15 +55,20 @@ def ingest(
     topics: Sequence[str],
     warn: Warn,
     rows: int = ROWS,
+    leave_out: Warn | None = None,
 ) -> Iterator[Loaded]:
     """Load what the topics have beyond what is read; gives each load when it is complete.
 
-    A poll that brings no record writes no table. Raises MoldauError when a topic was created anew,
-    or a partition holds less than was read of it.
+    A poll that brings no record writes no table. `leave_out` (`warn` if there is none) is told of
+    each topic that cannot be read, while others can.
+
+    Raises MoldauError as `look` does.
     """
     fault()
     session.settings.cluster(cluster_id)
     seen = look(session.warehouse, cluster_id, source, topics, warn)
+    for line in seen.left_out:
+        (leave_out or warn)(line)
     while seen.has_unread:
         loaded = _load(session, seen, source, rows)
         note_poll(session.warehouse, cluster_id, seen.at_ms, seen.polled())
@@ -71,11 +81,12 @@ def ingest(
 class Seen:
     """What the topics of a cluster held, each partition from where it is read up to.
 
-    `at_ms`: before the cluster was asked."""
+    `at_ms`: before the cluster was asked. `left_out`: a line for each topic that cannot be read."""
 
     cluster_id: str
     at_ms: int
     spans: list[Span]
+    left_out: list[str]
 
     @property
     def has_unread(self) -> bool:
@@ -92,45 +103,75 @@ class Seen:
 def look(
     warehouse: Path, cluster_id: str, source: Source, topics: Sequence[str], warn: Warn
 ) -> Seen:
-    """Ask the cluster what there is, and note that."""
+    """Ask the cluster what there is, and note that.
+
+    A topic that was created anew, or that holds less than was read of it, or may not be read, is
+    left out. Raises MoldauError if that is __consumer_offsets created anew, by which a cluster is
+    known, or if no topic is left.
+    """
     at_ms = now_ms()
-    seen = Seen(cluster_id, at_ms, _spans(warehouse, cluster_id, source, topics, warn))
+    require_same_cluster(warehouse, cluster_id, source.topic_id(OFFSETS))
+    read = _positions(warehouse, cluster_id)
+    seen = Seen(cluster_id, at_ms, [], [])
+    for topic in topics:
+        try:
+            seen.spans += _spans(cluster_id, source, topic, read, warn)
+        except Unreadable as error:
+            seen.left_out.append(f"{topic} is left out: {error}")
+    if seen.left_out and len(seen.left_out) == len(topics):
+        raise NothingReadable("; ".join(seen.left_out))
     note_poll(warehouse, cluster_id, at_ms, seen.polled())
     return seen
 
 
-def _spans(
-    warehouse: Path, cluster_id: str, source: Source, topics: Sequence[str], warn: Warn
-) -> list[Span]:
+def _positions(warehouse: Path, cluster_id: str) -> dict[tuple[str, int], tuple[str, int]]:
+    """Topic and partition -> id of the topic, and the first offset that is not read."""
     sql = (
         "select topic_name, partition_index, topic_id, next_offset from t "
         f"where cluster_id = {sql_text(cluster_id)}"
     )
-    read = {(topic, partition): rest for topic, partition, *rest in
-            ask_rows(warehouse, "state.log_positions", sql)}  # fmt: skip
+    rows = ask_rows(warehouse, "state.log_positions", sql)
+    return {(topic, partition): (topic_id, at) for topic, partition, topic_id, at in rows}
+
+
+def _spans(
+    cluster_id: str,
+    source: Source,
+    topic: str,
+    read: Mapping[tuple[str, int], tuple[str, int]],
+    warn: Warn,
+) -> list[Span]:
+    """What of a topic is to be read; MoldauError if it is another one than was `read`."""
+    spans = source.spans(topic)
+    there = {(topic, span.partition_index) for span in spans}
+    if lost := sorted(key for key in read if key[0] == topic and key not in there):
+        raise _another(topic, f"{topic}-{lost[0][1]} is gone", cluster_id)
     found = []
-    for topic in topics:
-        spans = source.spans(topic)
-        there = {(topic, span.partition_index) for span in spans}
-        if lost := sorted(key for key in read if key[0] == topic and key not in there):
-            raise _created_anew(f"{topic}-{lost[0][1]} is gone", cluster_id)
-        for span in spans:
-            topic_id, start = read.get((topic, span.partition_index), ("", span.start))
-            if topic_id and topic_id != span.topic_id:
-                told = f"{topic} has the id {span.topic_id} now, and had {topic_id}"
-                raise _created_anew(told, cluster_id)
-            if start > span.high_watermark:
-                told = (
-                    f"{span.name} ends at offset {span.high_watermark}, and was read up to {start}"
-                )
-                raise _created_anew(told, cluster_id)
-            if topic_id and start < span.start:
-                warn(
-                    f"{span.name}: the records from offset {start} to {span.start - 1} were "
-                    "deleted before they were read"
-                )
-            found.append(replace(span, start=max(start, span.start)))
+    for span in spans:
+        topic_id, start = read.get((topic, span.partition_index), ("", span.start))
+        if topic_id and topic_id != span.topic_id:
+            told = f"it has the id {span.topic_id} now, and had {topic_id}"
+            raise _another(topic, told, cluster_id)
+        if start > span.high_watermark:
+            told = f"{span.name} ends at offset {span.high_watermark}, and was read up to {start}"
+            raise _another(topic, told, cluster_id)
+        if topic_id and start < span.start:
+            warn(
+                f"{span.name}: the records from offset {start} to {span.start - 1} were "
+                "deleted before they were read"
+            )
+        found.append(replace(span, start=max(start, span.start)))
     return found
+
+
+def _another(topic: str, what: str, cluster_id: str) -> MoldauError:
+    """By the topic of its groups a cluster is known; of others it may have new ones."""
+    if topic == OFFSETS:
+        return created_anew(what, cluster_id)
+    return Unreadable(
+        f"{what}: it was created anew or cut, and its offsets begin again. What was read of it "
+        f"stays; read the new one under another name than {cluster_id}, by `--topics {topic}`"
+    )
 
 
 def topics_of(source: Source, named: Sequence[str]) -> list[str]:
@@ -141,13 +182,6 @@ def topics_of(source: Source, named: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(named)) or [
         topic for topic in there if family_of(topic) in known_topics()
     ]
-
-
-def _created_anew(what: str, cluster_id: str) -> MoldauError:
-    return MoldauError(
-        f"{what}: it was created anew or cut, and its offsets begin again. What was read stays as "
-        f"it is; read the new one under another name than {cluster_id}"
-    )
 
 
 def _load(session: Session, seen: Seen, source: Source, rows: int) -> Loaded | None:

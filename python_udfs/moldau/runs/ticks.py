@@ -66,6 +66,8 @@ class WarehouseTicks:
         self._is_open = not clusters
         self._clusters = scope_among(self._known(), clusters)
         self.unrecorded: list[Run] = []
+        self._away: dict[str, str] = {}  # clusters that could not be read, and why
+        self._dropped: dict[Timer, str] = {}  # while any is away: what was recorded
 
     def timers(self) -> list[Timer]:
         """Those that are wanted now, in the order in which they run when due at once."""
@@ -106,7 +108,14 @@ class WarehouseTicks:
                     self._warn(note)
                 shutdown.check()
         except MoldauError as error:
-            self._warn(f"{cluster} is not read: {error}; the next tick tries again")
+            if self._away.get(cluster) != str(error):
+                self._warn(f"{cluster} is not read: {error}; each tick tries again")
+            self._away[cluster] = str(error)
+        else:
+            if self._away.pop(cluster, None):
+                self._warn(f"{cluster} is read again")
+            if not self._away:
+                self._dropped.clear()
 
     def _session(self) -> Session:
         session = start_session(self._settings)
@@ -132,11 +141,22 @@ class WarehouseTicks:
             raise
 
     def drop(self, timer: Timer, late_ms: int, reason: str) -> None:
-        """A tick that came `late_ms` ago does not run."""
+        """A tick that came `late_ms` ago does not run.
+
+        While a cluster is away, which may be for days, each timer has one row for each reason.
+        """
+        if self._away and self._dropped.get(timer) == reason:
+            return
+        if self._away:
+            self._dropped[timer] = reason
         came_at_ms = now_ms() - late_ms
         dropped = Run("", timer.kind, [timer.cluster_id], came_at_ms, started_at_ms=came_at_ms)
         self.unrecorded.append(dropped)
-        self._warn(f"{_of(timer)} at {format_instant(came_at_ms)} skipped: {reason}")
+        self._warn(f"{_of(timer)} at {format_instant(came_at_ms)} skipped: {reason}{self._until()}")
+
+    def _until(self) -> str:
+        away = ", ".join(sorted(self._away))
+        return f"; more of this is not recorded while {away} is away" if away else ""
 
     def fail(self, timer: Timer, error: Exception) -> None:
         """The run raised; the next tick runs."""

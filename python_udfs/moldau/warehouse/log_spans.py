@@ -6,8 +6,14 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from moldau.errors import MoldauError
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class Unreadable(MoldauError):
+    """One topic, or a partition of it: others may be read all the same."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,12 @@ class Source(Protocol):
         """All that it shows."""
         ...
 
+    def topic_id(self, topic: str) -> str | None:
+        """ "" = there is no such topic; null = the client may not see whether there is."""
+        ...
+
     def spans(self, topic: str) -> list[Span]:
-        """Every partition from the start of its log, by number."""
+        """Every partition from the start of its log, by number; Unreadable where it is refused."""
         ...
 
     def read(self, topic: str, spans: Sequence[Span]) -> Reading: ...

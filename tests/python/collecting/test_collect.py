@@ -15,8 +15,10 @@ from certificate_support import PASSWORD, Certificate
 from confluent_kafka import IsolationLevel, TopicPartition
 from confluent_kafka.admin import AclOperation, ConfigResource, OffsetSpec, ResourceType
 from groups_support import PARTITIONS, TOPIC, Groups, right
+from spark_support import commits
 from token_support import CLIENT, SCOPE, SECRET, token_server
 
+from moldau.cli import run
 from moldau.collecting.asker import asking
 from moldau.collecting.collect import Collected, collect
 from moldau.collecting.known import Known, known_of
@@ -223,6 +225,30 @@ def test_a_topic_that_may_not_be_looked_at_is_named_and_the_rest_collected(
     ]
     assert "carol-secret-word" not in str(found.findings)
     taken_in(session, found, "hidden")
+
+
+def test_another_cluster_by_the_same_name_is_refused_and_nothing_is_written(
+    session: Session, members: None, broker: Broker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Known by a snapshot alone: nothing was read of it."""
+    taken_in(session, collected(broker.plaintext), "same")
+    same = known_of(session.warehouse, "same")
+    assert collected(broker.plaintext, known=same).findings == []
+    [offsets_id] = {row["topic_id"] for row in of_topic(collected(broker.plaintext), OFFSETS)}
+    assert same.offsets_id == offsets_id
+
+    rows = collected(broker.plaintext).rows["partition_states"]
+    other = [row | {"topic_id": "2gLQd7cXQ6WQnWCvuV1hXw"} for row in rows]
+    taken_in(session, Collected({"partition_states": other}), "other")
+    before = commits(session.warehouse)
+    words = ["collect", "--cluster", "other", "--bootstrap-servers", broker.plaintext]
+    assert run([*words, "--warehouse", str(session.warehouse)]) == 1
+    assert capsys.readouterr().err == (
+        f"moldau: {OFFSETS} has the id {offsets_id} now, and had 2gLQd7cXQ6WQnWCvuV1hXw: it was "
+        "created anew or cut, or this is another cluster. What is known of other stays as it is; "
+        "give the new one another name than other\n"
+    )
+    assert commits(session.warehouse) == before
 
 
 def test_it_logs_in_as_dump_does(

@@ -55,6 +55,18 @@ def of_topic(rows: list[dict[str, Any]], topic: str = TOPIC) -> dict[str, Any]:
     return found
 
 
+def test_the_disk_of_another_cluster_is_refused(
+    session: Session, data: Path, groups: Groups, capsys: pytest.CaptureFixture[str]
+) -> None:
+    groups.commit("g-on-disk", p0=1)
+    other = {"topic_id": "2gLQd7cXQ6WQnWCvuV1hXw", "topic": "__consumer_offsets", "partition": 0}
+    told = {"broker_id": 1, "is_leader": True, "taken_at_ms": 1}
+    load_rows(session, [other | told], "another", "other-disk", "partition_states")
+    words = ["collect", "local-segments", "--cluster", "other-disk", "--log-dir", str(data)]
+    assert run([*words, "--warehouse", str(session.warehouse)]) == 1
+    assert "or this is another cluster" in capsys.readouterr().err
+
+
 def test_segments_are_those_of_the_broker(data: Path, groups: Groups, broker: Broker) -> None:
     found = read_log_dirs([data])
     assert (found.broker_id, found.findings) == (1, [])

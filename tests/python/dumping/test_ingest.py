@@ -7,30 +7,38 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from broker_support import Broker
-from groups_support import Groups
+from broker_support import USERS, Broker, password_login, properties_text
+from confluent_kafka.admin import AclOperation, ResourceType
+from groups_support import Groups, right
 from shell_support import without_settings
 from spark_support import commits, dying_at, fresh, mart, rows
 
 from moldau.cli import run
+from moldau.cli.bringing import Bringing
+from moldau.collecting.collect import collect
+from moldau.collecting.known import Known
 from moldau.dumping.client_settings import client_settings
 from moldau.dumping.source import LibrdkafkaSource, connected
 from moldau.errors import MoldauError
+from moldau.loading.bring import Loaded
 from moldau.runs.ingest import ingest, look, topics_of
-from moldau.runs.load import load
+from moldau.runs.load import load, load_rows
 from moldau.runs.opening import open_session
 from moldau.runs.resume import finish_interrupted
+from moldau.runs.ticks import WarehouseTicks
+from moldau.runs.watch import IN_FLIGHT
 from moldau.sessions.session import Session
-from moldau.settings import load_settings
+from moldau.settings import Settings, load_settings
 
 OFFSETS = "__consumer_offsets"
 SYNCS = "mm2-offset-syncs.B.internal"
@@ -164,9 +172,81 @@ def test_a_topic_that_was_created_anew_is_refused(
     groups.create(SYNCS)
     groups.produce(SYNCS, {"key": b"k", "value": b"other"})
     before = commits(session.warehouse)
-    with pytest.raises(MoldauError, match="it was created anew or cut"):
+    with pytest.raises(MoldauError, match=f"{SYNCS} is left out: it has the id"):
         poll(session, source, SYNCS)
     assert commits(session.warehouse) == before
+
+
+def test_topics_that_cannot_be_read_are_left_out_and_named(
+    broker: Broker, groups: Groups, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three topics one is created anew, and one may only be described."""
+    anew, denied, read = (f"{name}.checkpoints.internal" for name in ("anew", "denied", "read"))
+    for topic in (anew, denied, read):
+        groups.create(topic)
+        groups.produce(topic, {"key": b"k", "value": b"v"})
+    operations = {anew: AclOperation.READ, read: AclOperation.READ, denied: AclOperation.DESCRIBE}
+    rights = [
+        right("carol", ResourceType.TOPIC, topic, operation)
+        for topic, operation in operations.items()
+    ]
+    file = tmp_path / "carol.properties"
+    file.write_text(properties_text(password_login("PLAIN", "carol", USERS["carol"])))
+    words = ["ingest", "--cluster", CLUSTER, "--bootstrap-servers", broker.sasl]
+    place = ["--properties", str(file), "--warehouse", str(tmp_path / "w"), "--format", "json"]
+    groups.allow(*rights)
+    try:
+        assert run([*words, *place]) == 2
+        first = capsys.readouterr()
+        groups.admin.delete_topics([anew])[anew].result()
+        gone(groups, anew)
+        groups.create(anew)
+        groups.produce(read, {"key": b"k", "value": b"more"})
+        assert run([*words, *place]) == 2
+        second = capsys.readouterr()
+        assert run([*words, *place]) == 2
+        nothing_new = capsys.readouterr()
+        assert run([*words, *place, "--topics", denied]) == 1
+    finally:
+        groups.forbid(*rights)
+    assert [row["rows_new"] for row in json.loads(first.out)] == [2]
+    missing = "Topic authorization failed: READ is missing on it"
+    of_denied = f"moldau: {denied} is left out: {broker.sasl}: topic {denied}: {missing}"
+    assert left_out(first.err) == [of_denied]
+    assert [row["rows_new"] for row in json.loads(second.out)] == [1]
+    of_anew, *rest = left_out(second.err)
+    assert of_anew.startswith(f"moldau: {anew} is left out: it has the id ")
+    assert of_anew.endswith(f"under another name than {CLUSTER}, by `--topics {anew}`")
+    assert rest == [of_denied]
+    assert json.loads(nothing_new.out) == []
+    assert left_out(nothing_new.err) == [of_anew, *rest]
+
+
+def left_out(said: str) -> list[str]:
+    return [line for line in said.splitlines() if " is left out: " in line]
+
+
+def test_another_cluster_by_the_same_name_is_refused(
+    session: Session, source: LibrdkafkaSource, groups: Groups
+) -> None:
+    other = {"topic_id": "2gLQd7cXQ6WQnWCvuV1hXw", "topic": OFFSETS, "partition": 0}
+    told = {"broker_id": 1, "is_leader": True, "taken_at_ms": 1}
+    load_rows(session, [other | told], "another", CLUSTER, "partition_states")
+    groups.create("of-another.checkpoints.internal")
+    before = commits(session.warehouse)
+    for topic in (OFFSETS, "of-another.checkpoints.internal"):
+        with pytest.raises(MoldauError, match="or this is another cluster"):
+            poll(session, source, topic)
+    assert commits(session.warehouse) == before
+
+
+@pytest.mark.parametrize("topics", ["", " , "])
+def test_no_name_of_a_topic_is_not_all_of_them(
+    topics: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["ingest", "--cluster", CLUSTER, "--bootstrap-servers", "127.0.0.1:9"]
+    assert run([*words, "--topics", topics, "--warehouse", str(tmp_path / "w")]) == 1
+    assert "--topics names no topic: NAME,... are read" in capsys.readouterr().err
 
 
 def gone(groups: Groups, topic: str) -> None:
@@ -243,6 +323,26 @@ def test_a_cluster_that_is_away_is_asked_again_until_sigterm(
         assert process.wait(20) == 0
 
 
+@pytest.mark.parametrize("verb", ["ingest", "watch"])
+def test_a_signal_ends_what_waits_for_a_silent_broker(verb: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        (tmp_path / "moldau.yml").write_text(
+            f"clusters:\n  {CLUSTER}:\n    bootstrap.servers: {address}\n"
+            "    offsets.retention.check.interval.ms: 1000\n"
+        )
+        program = [sys.executable, "-c", "from moldau.cli import main; main()", verb]
+        own = ["--continuous"] if verb == "ingest" else ["--engine", "duckdb"]
+        words = ["--cluster", CLUSTER, "--timeout", "600", "--warehouse", str(tmp_path / "w")]
+        env = without_settings() | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen([*program, *own, *words], cwd=tmp_path, env=env) as process:
+            silent.settimeout(120)
+            connection, _ = silent.accept()
+            process.terminate()
+            assert process.wait(60) == 0
+            connection.close()
+
+
 def test_freshness_says_what_holds_a_topic_and_how_old_what_is_known_is(
     session: Session, source: LibrdkafkaSource, groups: Groups
 ) -> None:
@@ -307,6 +407,94 @@ def test_status_and_explain_say_what_is_behind_and_what_is_old(
     held, old = (line for line in said if OFFSETS in line)
     assert "__consumer_offsets of live is read up to 1 offset before its end" in held
     assert "longer than two check intervals" in old
+
+
+def test_a_group_that_only_a_transaction_knows_is_explained_in_words(
+    session: Session, source: LibrdkafkaSource, broker: Broker, groups: Groups,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Then those whose listing says more than the records, and at last the ends."""
+    place = ["--warehouse", str(session.warehouse)]
+    committed, aborted = groups.begin("g-only-open", p0=1), groups.begin("g-only-aborted", p0=1)
+    try:
+        poll(session, source)
+        assert run(["explain", "g-only-open", *place]) == 1
+        said = capsys.readouterr().err
+        assert "nothing is known about 'g-only-open'" in said
+        assert "is read up to" in said
+        assert said.endswith(", and what only stands behind it is not known yet\n")
+
+        take_in(session, broker)
+        assert run(["explain", "g-only-open", *place]) == 0
+        told = capsys.readouterr().out
+        assert f"Group g-only-open in cluster {CLUSTER}: listed by Kafka, and in no record" in told
+        assert "(OPEN_TRANSACTION)\n  1 offset waited then" in told
+        assert run(["status", *place]) == 0
+        assert "Group: g-only-open of live is listed by Kafka" in capsys.readouterr().out
+    finally:
+        committed.commit_transaction(30)
+        aborted.abort_transaction(30)
+    take_in(session, broker)
+    assert reason(session, "g-only-open") == "BEHIND_TRANSACTION", "as far as it was read"
+    poll(session, source)
+    assert reason(session, "g-only-open") == "IN_RECORDS"
+    assert reason(session, "g-only-aborted") == "NOTHING_COMMITTED"
+    capsys.readouterr()
+    assert run(["explain", "g-only-aborted", *place, "--format", "json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["decision"], row["reason_code"]) == (None, "NOTHING_COMMITTED")
+
+
+def take_in(session: Session, broker: Broker) -> None:
+    found = collect(client_settings(broker.plaintext, None), 20, Known())
+    for kind in ("group_listings", "open_transactions"):
+        load_rows(fresh(session), found.rows[kind], "broker", CLUSTER, kind)
+
+
+def reason(session: Session, group: str) -> str:
+    [row] = [row for row in mart(fresh(session), "listed_groups") if row["group_id"] == group]
+    return str(row["reason_code"])
+
+
+class Found(Bringing):
+    """Where a cluster is not that which moldau.yml says, once `at` is set."""
+
+    at: Bringing | None = None
+
+    def bring(self, cluster: str, session: Callable[[], Session]) -> Iterator[Loaded]:
+        return self.at.bring(cluster, session) if self.at else super().bring(cluster, session)
+
+
+def test_while_a_cluster_is_away_skipped_ticks_are_recorded_once(
+    broker: Broker, groups: Groups, tmp_path: Path
+) -> None:
+    def reaching(address: str) -> Settings:
+        config = tmp_path / "moldau.yml"
+        config.write_text(f"clusters: {{{CLUSTER}: {{bootstrap.servers: '{address}'}}}}\n")
+        return load_settings(config, tmp_path / "w")
+
+    settings = reaching("127.0.0.1:9")
+    told: list[str] = []
+    live = Found(settings, 1, told.append)
+    ticks = WarehouseTicks(settings, [CLUSTER], lambda row: None, told.append, lambda: None, live)
+    [timer] = ticks.timers()
+
+    def missed() -> int:
+        """Two flights, in each of which two ticks are missed."""
+        for _ in range(2):
+            ticks.run(timer)
+            for late_ms in (2, 1):
+                ticks.drop(timer, late_ms, IN_FLIGHT)
+            assert ticks.settle()
+        with open_session(settings, "pytest") as session:
+            sql = "select count(*) from state.runs where status = 'skipped_in_flight'"
+            return rows(session, sql)[0][0]
+
+    assert missed() == 1
+    assert "more of this is not recorded while live is away" in told[-1]
+    live.at = Bringing(reaching(broker.plaintext), 20, told.append)
+    assert missed() == 1 + 4
+    assert f"{CLUSTER} is read again" in told
 
 
 def test_a_watch_reads_and_asks_the_cluster_in_each_interval(

@@ -15,6 +15,10 @@ from moldau.reading.tables.query import Tables
 _OFFSET_SUBJECT = "'offset ' || group_id || ' ' || topic_name || '-' || partition_index"
 
 
+class NothingKnown(MoldauError):
+    """Nothing has the name that was given."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """What is asked about. `kinds`: cleanup, sweep, offset; with one offset, its key too."""
@@ -62,7 +66,8 @@ def group_of(warehouse: Path, text: str, cluster: str | None) -> Subject:
 def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
     """What `text` names; a subject wins over a group that happens to be called like one.
 
-    MoldauError if nothing has that name, or several clusters have it and none was chosen.
+    NothingKnown if nothing has that name; MoldauError if several clusters have it and none was
+    chosen.
     """
     for kind in ("cleanup", "sweep"):
         group_id = text.removeprefix(f"{kind} ")
@@ -74,7 +79,7 @@ def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
             return _offset(offsets, text, cluster)
     if found := _clusters_of(tables, text):
         return Subject(one_cluster(found, text, cluster), text, ("cleanup", "sweep", "offset"))
-    raise MoldauError(_nothing(tables, text))
+    raise NothingKnown(_nothing(tables, text))
 
 
 def _clusters_of(tables: Tables, group_id: str) -> list[str]:
@@ -102,8 +107,7 @@ def _offset(offsets: list[dict[str, Any]], text: str, cluster: str | None) -> Su
 
 
 def _nothing(tables: Tables, text: str) -> str:
-    words = text.split(" ", 1)
-    name = words[1] if words[0] in ("cleanup", "sweep", "offset") and len(words) > 1 else text
+    name = name_in(text)
     close = tables.rows(
         "state.groups",
         "where jaro_winkler_similarity(group_id, ?) > 0.85 "
@@ -111,6 +115,12 @@ def _nothing(tables: Tables, text: str) -> str:
         [name, name],
     )
     return nothing_known(text, dict.fromkeys(row["group_id"] for row in close))
+
+
+def name_in(text: str) -> str:
+    """The group of `cleanup GROUP`, and of anything else all of it."""
+    words = text.split(" ", 1)
+    return words[1] if words[0] in ("cleanup", "sweep", "offset") and len(words) > 1 else text
 
 
 def nothing_decided(text: str, close: Iterable[str], otherwise: str) -> MoldauError:

@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from moldau.reading.explain.listed import LISTED, UNRECORDED
+from moldau.reading.explain.listed import MART as LISTED_GROUPS
 from moldau.reading.health.freshness import freshness
 from moldau.reading.health.stopped_syncs import MART, STOPPED
 from moldau.reading.tables.query import Tables
@@ -21,7 +23,8 @@ _RUNS_SHOWN = 10
 @dataclass(frozen=True)
 class Status:
     """`tables`, `runs`, `settings`, `set_aside`, `freshness` (of live clusters),
-    `stopped_syncs`: one row each; `loads`: run ids of loads that did not end."""
+    `unrecorded_groups` (the first of those that Kafka lists), `stopped_syncs`: one row each;
+    `loads`: run ids of loads that did not end."""
 
     warehouse: Path
     tables: list[Row]
@@ -30,6 +33,7 @@ class Status:
     set_aside: list[Row]
     settings: list[Row]
     freshness: list[Row]
+    unrecorded_groups: list[Row]
     stopped_syncs: list[Row]
     lock: Row | None
 
@@ -48,6 +52,8 @@ def read_status(warehouse: Path) -> Status:
         return [row for n in whole for row in Tables(warehouse, [n]).rows(n, condition, [])]
 
     is_mirrored = bool(rows("state.mirrored_partitions", "limit 1"))
+    is_listed = bool(rows("state.group_listings", "limit 1"))
+    unrecorded = f"{UNRECORDED} limit {LISTED + 1}"
     return Status(
         warehouse=warehouse.resolve(),
         tables=tables,
@@ -58,6 +64,7 @@ def read_status(warehouse: Path) -> Status:
             for entry in read_aside(warehouse)
         ],
         freshness=freshness(warehouse),
+        unrecorded_groups=rows(LISTED_GROUPS, unrecorded) if is_listed and not damaged else [],
         stopped_syncs=rows(MART, STOPPED) if is_mirrored and not damaged else [],
         settings=[_with_rulesets(row) for row in rows("state.settings", in_force)],
         lock=lock_holder(warehouse),

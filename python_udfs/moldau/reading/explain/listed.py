@@ -1,0 +1,70 @@
+"""Groups that Kafka lists and no record tells of: what is known of them, and what would bring more.
+
+That Kafka lists a group is known from `moldau collect` alone (`marts.listed_groups`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from moldau.domains.domain import Explained
+from moldau.escapes import visible
+from moldau.reading.explain.phrases import count
+from moldau.reading.explain.subjects import name_in, one_cluster
+from moldau.reading.health.freshness import freshness, held_words
+from moldau.reading.tables.query import Tables
+from moldau.reading.tables.table_status import Row
+
+MART = "marts.listed_groups"
+UNRECORDED = "where not is_in_records order by cluster_id, group_id"
+LISTED = 10
+_OFFSETS = "__consumer_offsets"
+
+
+def explain_listed(warehouse: Path, text: str, cluster: str | None) -> Explained | None:
+    """What is known of the group that `text` is, or is about; None = it is in no listing."""
+    where = "where group_id = ? and not is_in_records order by cluster_id"
+    rows = Tables(warehouse, [MART]).rows(MART, where, [name_in(text)])
+    if not rows:
+        return None
+    chosen = one_cluster([row["cluster_id"] for row in rows], text, cluster)
+    [row] = [row for row in rows if row["cluster_id"] == chosen]
+    told = {
+        "cluster_id": chosen, "subject": text, "decision": None,
+        "reason_code": row["reason_code"], "reason_text": row["reason_text"], "blocked_by": [],
+        "next_change_at_ms": None, "decided_at_ms": None, "ruleset": None, "run_id": None,
+    }  # fmt: skip
+    return Explained(list(_words(row)), [told])
+
+
+def _words(row: Row) -> Iterable[str]:
+    name = f"{visible(row['group_id'])} in cluster {visible(row['cluster_id'])}"
+    yield f"Group {name}: listed by Kafka, and in no record that was read"
+    of_type = f"{row['group_type']} group, " if row["group_type"] else ""
+    yield f"  Kafka said at {row['listed_at']:%Y-%m-%dT%H:%M:%SZ}: {of_type}{row['group_state']}"
+    yield f"  why: {row['reason_text']} ({row['reason_code']})"
+    if waiting := row["waiting_offset_count"]:
+        yield f"  {count(waiting, 'offset')} waited then: see state.open_transactions"
+    yield "  next: nothing is decided about it before `moldau ingest` brings a record of it"
+
+
+def hidden_words(warehouse: Path) -> list[str]:
+    """What may hide a group that is known from nothing: a sentence for each cluster."""
+    held = (row for row in freshness(warehouse) if row["topic_name"] == _OFFSETS)
+    return [
+        f"{words}, and what only stands behind it is not known yet"
+        for row in held
+        if row["hidden_offsets"]
+        for words in held_words([row])
+    ]
+
+
+def listed_words(rows: Sequence[Row]) -> list[str]:
+    """A sentence for each of these rows of MART, and one for those past LISTED."""
+    words = [
+        f"{visible(row['group_id'])} of {visible(row['cluster_id'])} is listed by Kafka and in no "
+        f"record that was read: {row['reason_code']}"
+        for row in rows[:LISTED]
+    ]
+    return words + ([f"and more: see {MART}"] if len(rows) > LISTED else [])
