@@ -53,7 +53,7 @@ def application(settings: Settings, token: str | None = None) -> Application:
     """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
     existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
     reader = Reader(settings.warehouse)
-    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})))
+    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})), reader.versions, _now)
     Thread(target=_begin, args=(kept,), daemon=True).start()
     routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
     for name in PAGES:

@@ -196,7 +196,7 @@ class TestReader:
         reader = Reader(hostile.warehouse)
         question = Question("q", "Q", "select age_ms from marts.freshness")
         assert reader.ask([question], AT_MS)[0].problem is None
-        clock = Question("q", "Q", "select getvariable('at_ms'), count(*) from state.groups")
+        clock = Question("q", "Q", "select getvariable('at_ms'), count(*) from marts.groups")
         for at_ms in (AT_MS, 5):
             assert reader.ask([clock], at_ms)[0].rows == ((at_ms, len(NAMES)),)
 

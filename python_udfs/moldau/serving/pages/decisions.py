@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moldau.domains import domains
 from moldau.serving.pages.page import Asked, Field, Page, all_of, equal
-from moldau.serving.question import Question
+from moldau.serving.question import Question, text
 
 _ROWS = 100
 _COLUMNS = {
@@ -20,8 +20,9 @@ _COLUMNS = {
 
 def decisions(asked: Asked) -> Page:
     narrowed = {name for name in _COLUMNS if asked.given.get(name)}
-    where = all_of(equal(asked, _COLUMNS))
-    of_history = all_of(equal(asked, {n: c for n, c in _COLUMNS.items() if n != "group"}))
+    given = asked.given
+    where = all_of([*equal(asked, _COLUMNS), *_that_name(given.get("subject", ""))])
+    of_history = all_of([*_of_history(asked), *_about(given.get("group", ""))])
     by_reason, history, listed = _questions(where, of_history)
     # all of a million groups are more than a page is for
     questions = [listed, history, by_reason] if narrowed - {"domain", "cluster"} else [by_reason]
@@ -34,6 +35,29 @@ def decisions(asked: Asked) -> Page:
             *(Field(name, name.capitalize()) for name in list(_COLUMNS)[1:]),
         ),
     )
+
+
+def _of_history(asked: Asked) -> list[str]:
+    return equal(asked, {name: column for name, column in _COLUMNS.items() if name != "group"})
+
+
+def _that_name(subject: str) -> list[str]:
+    """What needs to be looked at only where the group is, of a subject that has it in its name."""
+    is_of_group = subject.partition(" ")[0] in ("cleanup", "sweep", "offset")
+    return [f"contains({text(subject)}, group_id)"] if is_of_group else []
+
+
+def _about(group: str) -> list[str]:
+    """Of history, which has no column for it: no topic has a space in its name."""
+    if not group:
+        return []
+    subjects = ", ".join(text(f"{kind} {group}") for kind in ("cleanup", "sweep"))
+    first = f"offset {group} "
+    of_offset = (
+        f"(subject >= {text(first)} and subject < {text(first[:-1] + '!')} "
+        f"and not contains(substr(subject, {len(first) + 1}), ' '))"
+    )
+    return [f"domain = 'groups' and (subject in ({subjects}) or {of_offset})"]
 
 
 def _questions(where: str, of_history: str) -> tuple[Question, Question, Question]:
