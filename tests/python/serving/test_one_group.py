@@ -14,7 +14,7 @@ from moldau.serving.app import application
 from moldau.serving.one_group import of_groups
 from moldau.serving.question import Answer, Once, Question
 from moldau.serving.reader import Reader
-from moldau.settings import Settings
+from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables
 
 CLUSTER = "east"
@@ -96,7 +96,7 @@ def test_rows_that_questions_share_are_found_once(reader: Reader) -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_history_is_that_of_the_group(reader: Reader, group: str) -> None:
-    settings = Settings(warehouse=reader.warehouse)
+    settings = load_settings(None, reader.warehouse)
     client = TestClient(application(settings), base_url=HERE)
     given = {"cluster": CLUSTER, "group": group}
     rows = client.get("/decisions.json", params=given).json()["sections"]["history"]["rows"]
