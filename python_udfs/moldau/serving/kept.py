@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from moldau.errors import MoldauError
 from moldau.serving.pages.page import Page
 
 _COSTLY_SECONDS = 0.5
@@ -77,7 +76,7 @@ class Kept:
 
     def _made_quietly(self, at_ms: int, seen: _Found | None) -> None:
         """Who asks next is told what is wrong."""
-        with suppress(MoldauError):
+        with suppress(Exception):
             self._made(at_ms, seen)
 
     def look(self) -> float:
@@ -87,7 +86,7 @@ class Kept:
         is_wanted = time.monotonic() - self._asked_at < _WANTED_SECONDS
         if not is_wanted or found is None or self._seconds <= _COSTLY_SECONDS:
             return _LOOK_SECONDS
-        with suppress(MoldauError):
+        with suppress(Exception):
             if self._versions() != found.versions or at_ms - found.at_ms >= _FRESH_MS:
                 self._made(at_ms, found)
                 return max(_LOOK_SECONDS, _REST * self._seconds)
