@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms, parse_instant
-from moldau.metrics.exposition import exposition
+from moldau.metrics.exposition import MARTS, OFTEN, exposition
 from moldau.reading.tables.names_of import existing_relations
 from moldau.reading.tables.values import to_json
 from moldau.serving import failing
@@ -128,8 +128,9 @@ def _metrics(settings: Settings, reader: Reader) -> Callable[[Request], Response
 
     def answer(request: Request) -> Response:
         try:
-            with reader.alone():
-                told, kind = exposition(settings.warehouse)
+            at_ms = now_ms()
+            with reader.tables(MARTS, at_ms, OFTEN) as tables:
+                told, kind = exposition(settings.warehouse, at_ms, opened=tables)
         except MoldauError as error:
             return refused(request, str(error), 503)
         return Response(told, media_type=kind)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from moldau.engines.duckdb.confined import begin_reading, telling
+from moldau.engines.duckdb.confined import begin_reading
 from moldau.engines.duckdb.statements import require_query
 from moldau.errors import MoldauError
 from moldau.reading.tables.query import Tables, run
-from moldau.serving.one_group import Group, take
 from moldau.serving.question import Answer, Question
 
 if TYPE_CHECKING:
@@ -22,21 +21,18 @@ _ROWS = 1_000  # of an answer, whatever its query says
 
 
 class Asking:
-    """`taken`: the tables of which the rows of `group` are taken before its questions; none of
-    them is left behind."""
+    """`before`: statements that take rows for its questions; none of them is left behind."""
 
     def __init__(
         self,
         connection: DuckDBPyConnection,
         at_ms: int,
         seconds: float,
-        group: Group | None = None,
-        taken: Collection[str] = (),
+        before: Sequence[str] = (),
     ) -> None:
         self._cursor = connection.cursor()
         self._seconds = seconds
-        self._group = group
-        self._taken = taken
+        self._before = before
         self._made: set[str] = set()
         self._is_begun = False
         self._cursor.execute(f"set variable at_ms = {at_ms:d}::bigint")
@@ -66,12 +62,12 @@ class Asking:
         if self._is_begun:
             return
         self._made.clear()
-        if self._group is None:
-            begin_reading(self._cursor)
-        else:
+        if self._before:
             self._cursor.execute("begin transaction")
-            with telling(self._cursor):
-                take(self._cursor, self._taken, self._group)
+        else:
+            begin_reading(self._cursor)
+        for statement in self._before:
+            list(run(self._cursor, statement).rows)
         self._is_begun = True
 
     def _make(self, question: Question) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -17,10 +17,10 @@ from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import is_view, tables_under
+from moldau.reading.tables.views import is_view, tables_under, views_under
 from moldau.serving.asking import Asking
-from moldau.serving.one_group import Group, make_room, of_groups
 from moldau.serving.question import Answer, Question
+from moldau.serving.taken import Group, make_room, of_groups, taking, taking_group
 from moldau.warehouse.delta_log import newest_version
 from moldau.warehouse.paths import POLLS
 
@@ -55,7 +55,7 @@ class Reader:
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._opening = threading.Lock()
         self._open: OrderedDict[
-            tuple[tuple[str, ...], bool], tuple[Versions, DuckDBPyConnection]
+            tuple[tuple[str, ...], tuple[str, ...]], tuple[Versions, DuckDBPyConnection]
         ] = OrderedDict()
         self._keeping = threading.Lock()
         self._kept: OrderedDict[_Key, Answer] = OrderedDict()
@@ -72,7 +72,7 @@ class Reader:
             return [answer for answer in known if answer]
         with self._turn():
             try:
-                connection = self._opened(names, tuple(versions.items()), is_of_group=False)
+                connection = self._opened(names, versions)
             except MoldauError as error:
                 return [Answer(question, problem=str(error)) for question in questions]
             with closing(Asking(connection, at_ms, self._seconds)) as asking:
@@ -102,12 +102,13 @@ class Reader:
         known = [self._known(key) for key in keys]
         if not all(known):
             with self._turn():
+                taken = of_groups(versions)
                 try:
-                    connection = self._opened(names, every, is_of_group=True)
+                    connection = self._opened(names, versions, taken)
                 except MoldauError as error:
                     return (), [Answer(question, problem=str(error)) for question in questions]
-                taken = of_groups(versions)
-                with closing(Asking(connection, at_ms, self._seconds, group, taken)) as asking:
+                before = taking_group(taken, group)
+                with closing(Asking(connection, at_ms, self._seconds, before)) as asking:
                     with asking.tables(wanted.keys() - set(names)) as tables:
                         lines = tuple((line,) for line in words(tables))
                     told = Answer(about, ("line",), lines)
@@ -115,6 +116,25 @@ class Reader:
                 known = [self._keep(key, a) for key, a in zip(keys, [told, *answers], strict=True)]
         first, *rest = [answer for answer in known if answer]
         return tuple(str(line) for (line,) in first.rows), rest
+
+    @contextmanager
+    def tables(
+        self, wanted: Collection[str], at_ms: int, often: Collection[str] = ()
+    ) -> Iterator[Tables]:
+        """Open as long as the block goes on, which is bounded as a query is.
+
+        `often`: marts that are read several times."""
+        names, versions = self._there(wanted)
+        # of those made from each other the first one is taken first
+        once = [view.name for view in views_under(names) if view.name in often]
+        with self._turn():
+            connection = self._opened(names, versions, once)
+            before = [taking(name) for name in once]
+            with (
+                closing(Asking(connection, at_ms, self._seconds, before)) as asking,
+                asking.tables(set(wanted) - set(names)) as tables,
+            ):
+                yield tables
 
     def versions(self) -> Versions:
         """Of all tables: what moves when any page may be another one."""
@@ -164,13 +184,13 @@ class Reader:
         return answer
 
     def _opened(
-        self, names: tuple[str, ...], versions: Versions, is_of_group: bool
+        self, names: tuple[str, ...], found: Mapping[str, int], taken: Sequence[str] = ()
     ) -> DuckDBPyConnection:
         """The tables at their latest versions; those who still ask of earlier ones go on.
 
-        `is_of_group`: with room for the rows of one group in the place of those of all.
+        `taken`: with room for rows of these in the place of all.
         """
-        key = (names, is_of_group)
+        key, versions = (names, tuple(taken)), tuple(found.items())
         if (held := self._open.get(key)) and held[0] == versions:
             return held[1]
         with self.alone():
@@ -178,9 +198,9 @@ class Reader:
             if held is None or held[0] != versions:
                 clock = "getvariable('at_ms')"
                 connection = connect_duckdb(self.warehouse, names, at_ms=clock, own=_OWN)
-                if is_of_group:
+                if taken:
                     connection.execute("commit")
-                    make_room(connection, of_groups(dict(versions)))
+                    make_room(connection, taken)
                 held = (versions, connection)
             self._open[key] = held
             while len(self._open) > _OPEN:

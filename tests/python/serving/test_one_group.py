@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from moldau.reading.tables.query import Tables
 from moldau.serving.app import application
-from moldau.serving.one_group import of_groups
 from moldau.serving.question import Answer, Once, Question
 from moldau.serving.reader import Reader
+from moldau.serving.taken import of_groups
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables
 

@@ -1,9 +1,9 @@
-"""The rows of one group, taken once from each table: what is asked about it afterwards costs no
-look at the rows of the others, however many marts are made from the same table."""
+"""Rows that are taken once, for as long as a page asks: those of one group of each table, so that
+what is asked about it costs no look at the others, or a mart that is read several times."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def of_groups(names: Iterable[str]) -> list[str]:
 
 
 def make_room(connection: DuckDBPyConnection, names: Iterable[str]) -> None:
-    """In the place of each of these views of a table an empty table, which marts read."""
+    """In the place of each of these views an empty table, which marts read from now on."""
     for name in names:
         database, bare = name.split(".")
         view = f"{identifier(database)}.{identifier(bare)}"
@@ -34,15 +34,19 @@ def make_room(connection: DuckDBPyConnection, names: Iterable[str]) -> None:
         connection.execute(f"create table {view} as from {_of_all(name)} limit 0")
 
 
-def take(cursor: DuckDBPyConnection, names: Collection[str], group: Group) -> None:
-    """The rows of the group, for the transaction that is open; rolled back they are gone."""
+def taking(name: str) -> str:
+    """The statement that takes all rows; when it is rolled back they are gone."""
+    return f"insert into {name} from {_of_all(name)}"
+
+
+def taking_group(names: Iterable[str], group: Group) -> list[str]:
+    """Likewise the rows of the group, of tables of groups."""
     cluster, group_id = group
-    for name in names:
-        for condition in _conditions(name, group_id):
-            cursor.execute(
-                f"insert into {name} from {_of_all(name)} "
-                f"where cluster_id = {text(cluster)} and {condition}"
-            )
+    return [
+        f"{taking(name)} where cluster_id = {text(cluster)} and {condition}"
+        for name in names
+        for condition in _conditions(name, group_id)
+    ]
 
 
 def _conditions(name: str, group_id: str) -> list[str]:
