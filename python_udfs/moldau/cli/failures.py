@@ -17,7 +17,6 @@ import sys
 import traceback
 from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,8 @@ import click
 from moldau.cli import full_disk
 from moldau.cli.say import say, say_lines
 from moldau.errors import MoldauError
-from moldau.escapes import visible
 from moldau.plugins.masking import without
-from moldau.warehouse.logs import begun
+from moldau.warehouse.logs import add_error
 from moldau.warehouse.paths import DBT_LOG, ERRORS, SPARK_LOG
 
 REFUSED, FINDINGS, INTERNAL, IN_USE = 1, 2, 3, 4
@@ -150,10 +148,7 @@ def _is_kept(log: Path, stack: str, arguments: Sequence[str]) -> bool:
 
 
 def _append(log: Path, stack: str, arguments: Sequence[str]) -> None:
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    with begun(log).open("a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{at} moldau {visible(' '.join(arguments))}\n")
-        file.writelines(f"{visible(line)}\n" for line in [*stack.split("\n"), ""])
+    add_error(log, " ".join(arguments), stack)
 
 
 def keep_panic(said: str) -> bool:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Metric
-from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import Metric
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 import moldau
 from moldau.metrics.families import READINGS, Reading
 from moldau.metrics.jmx import jmx_name
+from moldau.metrics.text import openmetrics
 from moldau.reading.tables.names_of import require_warehouse
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import views_under
@@ -21,45 +22,53 @@ from moldau.reading.tables.views import views_under
 SERIES = 1_000  # of one metric
 CONTENT_TYPE: str = CONTENT_TYPE_LATEST
 _KAFKA = "marts.metrics"
+_ASKED = Counter([_KAFKA, *(reading.mart for reading in READINGS)])
+MARTS = tuple(_ASKED)
+"""Those that are asked."""
+OFTEN = tuple(name for name, times in _ASKED.items() if times > 1)
 
 
 def exposition(
-    warehouse: Path, at_ms: int | None = None, series: int = SERIES
+    warehouse: Path,
+    at_ms: int | None = None,
+    series: int = SERIES,
+    opened: Tables | None = None,
 ) -> tuple[bytes, str]:
     """OpenMetrics text of a warehouse as it is now, and its content type.
 
     `at_ms`: the clock of the marts; None = now. `series`: the most that one metric has; of more
     the worst are kept, and `moldau_series_left_out` counts the rest. A mart whose tables an
     earlier moldau did not make has no metrics. MoldauError if there is no warehouse or a table
-    is damaged.
+    is damaged. `opened`: MARTS at this clock, if they are open already.
     """
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Warehouse(warehouse, at_ms, series))
-    text: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
-    return text, CONTENT_TYPE
+    return openmetrics(Warehouse(warehouse, at_ms, series, opened).collect()), CONTENT_TYPE
 
 
-class _Warehouse(Collector):
+class Warehouse(Collector):
     """Asks the marts once, whenever it is collected."""
 
-    def __init__(self, warehouse: Path, at_ms: int | None, series: int) -> None:
+    def __init__(
+        self, warehouse: Path, at_ms: int | None, series: int, opened: Tables | None = None
+    ) -> None:
         require_warehouse(warehouse)
+        self._opened = opened
         self._warehouse = warehouse
         self._at_ms = at_ms
         self._series = series
         self._left_out: dict[str, int] = {}
 
     def collect(self) -> Iterator[Metric]:
-        marts = Counter([_KAFKA, *(reading.mart for reading in READINGS)])
-        # what is read twice is computed once
-        often = [name for name, times in marts.items() if times > 1]
-        lists = [replace(v, is_list=True) for v in views_under(often) if v.name in often]
-        tables = Tables(self._warehouse, marts, self._at_ms, lists, makes_lists=True)
+        tables = self._opened or self._tables()
         yield from self._kafkas(tables)
         for reading in READINGS:
             if tables.has(reading.mart):
                 yield from self._read(tables, reading)
         yield from self._own()
+
+    def _tables(self) -> Tables:
+        """What is read twice is computed once."""
+        lists = [replace(v, is_list=True) for v in views_under(OFTEN) if v.name in OFTEN]
+        return Tables(self._warehouse, MARTS, self._at_ms, lists, makes_lists=True)
 
     def _read(self, tables: Tables, reading: Reading) -> Iterator[Metric]:
         found = list(tables.answer(_sql(reading, self._series)).rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Thread
@@ -16,9 +15,10 @@ from starlette.staticfiles import StaticFiles
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms, parse_instant
-from moldau.metrics.exposition import exposition
+from moldau.metrics.exposition import MARTS, OFTEN, exposition
 from moldau.reading.tables.names_of import existing_relations
 from moldau.reading.tables.values import to_json
+from moldau.serving import failing
 from moldau.serving.guards import Application, Guard
 from moldau.serving.kept import Kept
 from moldau.serving.pages.decisions import decisions
@@ -53,7 +53,7 @@ def application(settings: Settings, token: str | None = None) -> Application:
     """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
     existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
     reader = Reader(settings.warehouse)
-    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})))
+    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})), reader.versions, _now)
     Thread(target=_begin, args=(kept,), daemon=True).start()
     routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
     for name in PAGES:
@@ -66,7 +66,7 @@ def application(settings: Settings, token: str | None = None) -> Application:
 
 def _begin(kept: Kept) -> None:
     """The first reader finds the overview made: what is wrong with it, he is told himself."""
-    with suppress(MoldauError):
+    with suppress(Exception):
         kept.page(_now())
 
 
@@ -80,7 +80,6 @@ def _page(
     """Called in a thread: a page waits for the engine."""
 
     def answer(request: Request) -> Response:
-        is_json = request.url.path.endswith(".json")
         given = dict(request.query_params)
         try:
             at = given.get("at")
@@ -91,28 +90,55 @@ def _page(
                 page = PAGES[name](Asked(settings, reader, at_ms, given))
         except MoldauError as error:
             status = 503 if isinstance(error, Busy) else 400
-            if is_json:
-                return _json({"problem": str(error)}, status)
-            return HTMLResponse(problem(name, str(error)), status)
-        if is_json:
+            return refused(request, str(error), status)
+        if is_json(request):
             return _json(json_of(page, at_ms), 200)
         return HTMLResponse(rendered(name, page, given, at_ms))
 
-    return answer
+    def refused(request: Request, words: str, status: int) -> Response:
+        if is_json(request):
+            return _json({"problem": words}, status)
+        return HTMLResponse(problem(name, words), status)
+
+    def is_json(request: Request) -> bool:
+        return request.url.path.endswith(".json")
+
+    return _told(answer, refused, settings)
+
+
+def _told(
+    answer: Callable[[Request], Response],
+    refused: Callable[[Request, str, int], Response],
+    settings: Settings,
+) -> Callable[[Request], Response]:
+    """Also what goes wrong though nobody is to blame for it."""
+
+    def answered(request: Request) -> Response:
+        try:
+            return answer(request)
+        except Exception as error:
+            address = f"{request.url.path}?{request.url.query}"
+            return refused(request, failing.kept(error, address, settings), 500)
+
+    return answered
 
 
 def _metrics(settings: Settings, reader: Reader) -> Callable[[Request], Response]:
     """What Prometheus reads, as of now."""
 
-    def answer(_: Request) -> Response:
+    def answer(request: Request) -> Response:
         try:
-            with reader.alone():
-                told, kind = exposition(settings.warehouse)
+            at_ms = now_ms()
+            with reader.tables(MARTS, at_ms, OFTEN) as tables:
+                told, kind = exposition(settings.warehouse, at_ms, opened=tables)
         except MoldauError as error:
-            return Response(f"{error}\n", 503, media_type="text/plain")
+            return refused(request, str(error), 503)
         return Response(told, media_type=kind)
 
-    return answer
+    def refused(_: Request, words: str, status: int) -> Response:
+        return Response(f"{words}\n", status, media_type="text/plain")
+
+    return _told(answer, refused, settings)
 
 
 def _json(told: Any, status: int) -> Response:
@@ -121,4 +147,4 @@ def _json(told: Any, status: int) -> Response:
 
 
 async def _nothing(request: Request, _: Exception) -> Response:
-    return HTMLResponse(problem("", f"there is no page {html.escape(request.url.path[:100])}"), 404)
+    return HTMLResponse(problem("", f"there is no page {request.url.path[:100]}"), 404)

@@ -4,41 +4,102 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from moldau.serving.pages.page import Page
 
 _COSTLY_SECONDS = 0.5
 _FRESH_MS = 60_000
 _OLD_MS = 300_000
+_LOOK_SECONDS = 2.0
+_REST = 5  # times as long as a page was made nothing is made beforehand
+_WANTED_SECONDS = 600  # after somebody asked
+MOVED = "Newer data has come in since: this page is being made anew."
+
+
+@dataclass(frozen=True)
+class _Found:
+    page: Page
+    at_ms: int
+    versions: Hashable
 
 
 class Kept:
-    """A page that was made at most five minutes ago is shown at once if it was costly, with its
-    own clock, while a newer one is being made; what costs little is made anew each time."""
+    """What costs little is made anew each time. A costly page that is at most five minutes old is
+    shown at once, with its own clock, while a newer one is being made; where a table has moved
+    since, it says so. As long as somebody looks, a newer one is made before he asks."""
 
-    def __init__(self, make: Callable[[int], Page]) -> None:
-        """`make`: the page at an instant."""
-        self._make = make
+    def __init__(
+        self, make: Callable[[int], Page], versions: Callable[[], Hashable], now: Callable[[], int]
+    ) -> None:
+        """`make`: the page at an instant; `versions`: of all that it shows; `now`: its clock."""
+        self._make, self._versions, self._now = make, versions, now
         self._making = threading.Lock()
-        self._found: tuple[Page, int] | None = None
+        self._found: _Found | None = None
         self._seconds = 0.0
+        self._asked_at = time.monotonic()
+        self._is_watched = False
 
     def page(self, at_ms: int) -> tuple[Page, int]:
         """A page, and the instant that it shows."""
+        self._asked_at = time.monotonic()
         found = self._found
-        if found and self._seconds > _COSTLY_SECONDS and at_ms - found[1] < _OLD_MS:
-            if at_ms - found[1] >= _FRESH_MS and not self._making.locked():
-                threading.Thread(target=self._made, args=(at_ms, found), daemon=True).start()
-            return found
-        return self._made(at_ms, found)
+        if found is None or self._seconds <= _COSTLY_SECONDS or at_ms - found.at_ms >= _OLD_MS:
+            found = self._made(at_ms, found)
+            return found.page, found.at_ms
+        has_moved = self._versions() != found.versions
+        if has_moved or at_ms - found.at_ms >= _FRESH_MS:
+            if not self._making.locked():
+                threading.Thread(
+                    target=self._made_quietly, args=(at_ms, found), daemon=True
+                ).start()
+            if has_moved:
+                return replace(found.page, note=MOVED), found.at_ms
+        return found.page, found.at_ms
 
-    def _made(self, at_ms: int, seen: tuple[Page, int] | None) -> tuple[Page, int]:
+    def _made(self, at_ms: int, seen: _Found | None) -> _Found:
         """Once at a time: who waited takes what was made meanwhile."""
         with self._making:
-            if self._found is not None and self._found is not seen and self._found[1] == at_ms:
+            if self._found is not None and self._found is not seen and self._found.at_ms == at_ms:
                 return self._found
             started = time.monotonic()
-            self._found = (self._make(at_ms), at_ms)
+            versions = self._versions()  # those that move from here on are seen to have moved
+            self._found = _Found(self._make(at_ms), at_ms, versions)
             self._seconds = time.monotonic() - started
+            if self._seconds > _COSTLY_SECONDS and not self._is_watched:
+                self._is_watched = True
+                _begin(_watch, weakref.ref(self))
             return self._found
+
+    def _made_quietly(self, at_ms: int, seen: _Found | None) -> None:
+        """Who asks next is told what is wrong."""
+        with suppress(Exception):
+            self._made(at_ms, seen)
+
+    def look(self) -> float:
+        """Makes a newer page if there is one, and somebody wants it; gives the seconds to the next
+        look."""
+        found, at_ms = self._found, self._now()
+        is_wanted = time.monotonic() - self._asked_at < _WANTED_SECONDS
+        if not is_wanted or found is None or self._seconds <= _COSTLY_SECONDS:
+            return _LOOK_SECONDS
+        with suppress(Exception):
+            if self._versions() != found.versions or at_ms - found.at_ms >= _FRESH_MS:
+                self._made(at_ms, found)
+                return max(_LOOK_SECONDS, _REST * self._seconds)
+        return _LOOK_SECONDS
+
+
+def _begin(work: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=work, args=arguments, daemon=True).start()
+
+
+def _watch(kept: weakref.ref[Kept]) -> None:
+    """As long as there is somebody who may ask."""
+    while (found := kept()) is not None:
+        seconds = found.look()
+        del found
+        time.sleep(seconds)

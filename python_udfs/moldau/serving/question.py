@@ -15,6 +15,14 @@ Shown = Literal["table", "facts", "columns", "lines"]
 
 
 @dataclass(frozen=True)
+class Once:
+    """Rows that several questions of a page are about: computed once, as a table of this name."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class Question:
     """A query in DuckDB's SQL, whose rows are one section of a page.
 
@@ -34,11 +42,19 @@ class Question:
     rows, and finds by itself what the page found before."""
     hidden: tuple[str, ...] = ()
     """Columns that stand in the rows of JSON alone."""
+    once: Once | None = None
+
+    @property
+    def whole_sql(self) -> str:
+        """The query, which finds the rows by itself that others share with it."""
+        if self.once is None:
+            return self.sql
+        return f"with {self.once.name} as (\n\n{self.once.sql}\n\n)\n\n{self.sql}"
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The tables and marts that the query names."""
-        return tuple(dict.fromkeys(_RELATION.findall(_TEXT.sub("''", self.sql))))
+        return tuple(dict.fromkeys(_RELATION.findall(_TEXT.sub("''", self.whole_sql))))
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.engines.duckdb.confined import begin_reading
-from moldau.engines.duckdb.statements import require_query
 from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables
-from moldau.reading.tables.query import run
-from moldau.reading.tables.views import is_view, tables_under
-from moldau.serving.question import Answer, Question, text
-from moldau.warehouse.contracts import tables
+from moldau.reading.tables.query import Tables
+from moldau.reading.tables.views import is_view, tables_under, views_under
+from moldau.serving.asking import Asking
+from moldau.serving.question import Answer, Question
+from moldau.serving.taken import Group, make_room, of_groups, taking, taking_group
 from moldau.warehouse.delta_log import newest_version
 from moldau.warehouse.paths import POLLS
 
@@ -30,19 +30,16 @@ if TYPE_CHECKING:
 SECONDS = 20.0  # a query
 _PATIENCE = 60.0  # seconds that a page waits for its turn
 _AT_ONCE = 2  # queries: each has all cores
-_ROWS = 1_000  # of an answer, whatever its query says
 _OPEN = 16  # connections
 _KEPT = 256  # answers
 _LETTERS = 100_000  # of an answer that is kept
+_POLL = "poll "
 _BUSY = "too many pages are asked for at once: try again in a moment"
 # the files are in the cache of the system, once for all connections
 _OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
-_KEY = ("cluster_id", "group_id")
-_CHANGES = "history.decision_changes"
-_Versions = tuple[tuple[str, int], ...]
-_Key = tuple[str, int, _Versions]
+Versions = tuple[tuple[str, int], ...]
+_Key = tuple[str, int, Versions]
 """Of an answer: its SQL, its clock, and what it was asked of."""
-Group = tuple[str, str]
 
 
 class Busy(MoldauError):
@@ -58,44 +55,90 @@ class Reader:
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._opening = threading.Lock()
         self._open: OrderedDict[
-            tuple[tuple[str, ...], bool], tuple[_Versions, DuckDBPyConnection]
+            tuple[tuple[str, ...], tuple[str, ...]], tuple[Versions, DuckDBPyConnection]
         ] = OrderedDict()
         self._keeping = threading.Lock()
         self._kept: OrderedDict[_Key, Answer] = OrderedDict()
 
-    def ask(
-        self, questions: Sequence[Question], at_ms: int, group: Group | None = None
-    ) -> list[Answer]:
+    def ask(self, questions: Sequence[Question], at_ms: int) -> list[Answer]:
         """The answers, in order: what is wrong with one question is said in its answer.
 
-        `at_ms`: the clock of the marts; `group`: cluster and id of the one that all questions are
-        about. MoldauError without a warehouse; Busy when no turn came.
+        `at_ms`: the clock of the marts. MoldauError without a warehouse; Busy when no turn came.
         """
-        existing = set(existing_tables(self.warehouse))
-        names = tuple(
-            dict.fromkeys(
-                name
-                for question in questions
-                for name in question.reads
-                if _tables_of([name]) <= existing
-            )
-        )
-        versions = self._versions(names)
-        known = [self._kept.get((question.sql, at_ms, versions)) for question in questions]
+        names, versions = self._there(name for question in questions for name in question.reads)
+        keys = [_key(question, at_ms, versions) for question in questions]
+        known = [self._known(key) for key in keys]
         if all(known):
             return [answer for answer in known if answer]
-        if not self._turns.acquire(timeout=_PATIENCE):
-            raise Busy(_BUSY)
-        try:
-            connection = self._opened(names, versions, is_of_group=group is not None)
-            return [
-                self._one(question, names, connection, (question.sql, at_ms, versions), group)
-                for question in questions
-            ]
-        except MoldauError as error:
-            return [Answer(question, problem=str(error)) for question in questions]
-        finally:
-            self._turns.release()
+        with self._turn():
+            try:
+                connection = self._opened(names, versions)
+            except MoldauError as error:
+                return [Answer(question, problem=str(error)) for question in questions]
+            with closing(Asking(connection, at_ms, self._seconds)) as asking:
+                return [
+                    self._known(key) or self._keep(key, _answer(asking, question, names))
+                    for question, key in zip(questions, keys, strict=True)
+                ]
+
+    def ask_of_group(
+        self,
+        group: Group,
+        questions: Sequence[Question],
+        at_ms: int,
+        about: Question,
+        words: Callable[[Tables], list[str]],
+        reads: Iterable[str],
+    ) -> tuple[tuple[str, ...], list[Answer]]:
+        """Words, and answers to questions, all about one group.
+
+        `about`: what the words answer; `reads`: what `words` may read of the tables that it is
+        given.
+        """
+        wanted = dict.fromkeys([*reads, *(name for q in questions for name in q.reads)])
+        names, versions = self._there(wanted)
+        every = tuple(versions.items())
+        keys: list[_Key] = [(question.whole_sql, at_ms, every) for question in (about, *questions)]
+        known = [self._known(key) for key in keys]
+        if not all(known):
+            with self._turn():
+                taken = of_groups(versions)
+                try:
+                    connection = self._opened(names, versions, taken)
+                except MoldauError as error:
+                    return (), [Answer(question, problem=str(error)) for question in questions]
+                before = taking_group(taken, group)
+                with closing(Asking(connection, at_ms, self._seconds, before)) as asking:
+                    with asking.tables(wanted.keys() - set(names)) as tables:
+                        lines = tuple((line,) for line in words(tables))
+                    told = Answer(about, ("line",), lines)
+                    answers = [_answer(asking, question, names) for question in questions]
+                known = [self._keep(key, a) for key, a in zip(keys, [told, *answers], strict=True)]
+        first, *rest = [answer for answer in known if answer]
+        return tuple(str(line) for (line,) in first.rows), rest
+
+    @contextmanager
+    def tables(
+        self, wanted: Collection[str], at_ms: int, often: Collection[str] = ()
+    ) -> Iterator[Tables]:
+        """Open as long as the block goes on, which is bounded as a query is.
+
+        `often`: marts that are read several times."""
+        names, versions = self._there(wanted)
+        # of those made from each other the first one is taken first
+        once = [view.name for view in views_under(names) if view.name in often]
+        with self._turn():
+            connection = self._opened(names, versions, once)
+            before = [taking(name) for name in once]
+            with (
+                closing(Asking(connection, at_ms, self._seconds, before)) as asking,
+                asking.tables(set(wanted) - set(names)) as tables,
+            ):
+                yield tables
+
+    def versions(self) -> Versions:
+        """Of all tables: what moves when any page may be another one."""
+        return tuple(self._versions(existing_tables(self.warehouse)).items())
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -109,130 +152,90 @@ class Reader:
         finally:
             self._opening.release()
 
-    def lines(self, about: Question, at_ms: int, make: Callable[[], list[str]]) -> tuple[str, ...]:
-        """Words about all that the warehouse has, made again when any table moved."""
-        versions = self._versions(existing_tables(self.warehouse))
-        key = (about.sql, at_ms, versions)
-        if not (known := self._kept.get(key)):
-            with self.alone():
-                if not (known := self._kept.get(key)):  # those who waited find it made
-                    known = Answer(about, ("line",), tuple((line,) for line in make()))
-                    self._keep(key, known)
-        return tuple(str(line) for (line,) in known.rows)
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._turns.acquire(timeout=_PATIENCE):
+            raise Busy(_BUSY)
+        try:
+            yield
+        finally:
+            self._turns.release()
 
-    def _keep(self, key: _Key, answer: Answer) -> None:
+    def _there(self, names: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]]:
+        """Those of the relations whose tables the warehouse has, and these as they are now."""
+        existing = set(existing_tables(self.warehouse))
+        there = tuple(name for name in dict.fromkeys(names) if _tables_of(name) <= existing)
+        return there, self._versions(set().union(*map(_tables_of, there)))
+
+    def _known(self, key: _Key) -> Answer | None:
         with self._keeping:
-            if sum(len(str(cell)) for row in answer.rows for cell in row) <= _LETTERS:
+            if found := self._kept.get(key):
+                self._kept.move_to_end(key)
+            return found
+
+    def _keep(self, key: _Key, answer: Answer) -> Answer:
+        """A problem may be over when it is asked again."""
+        with self._keeping:
+            letters = sum(len(str(cell)) for row in answer.rows for cell in row)
+            if answer.problem is None and letters <= _LETTERS:
                 self._kept[key] = answer
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-
-    def _one(
-        self,
-        question: Question,
-        names: tuple[str, ...],
-        connection: DuckDBPyConnection,
-        key: _Key,
-        group: Group | None,
-    ) -> Answer:
-        if answer := self._kept.get(key):
-            return answer
-        if missing := [name for name in question.reads if name not in names]:
-            return Answer(question, problem=f"This warehouse has no {missing[0]} yet.")
-        try:
-            answer = self._asked(question, connection, key[1], group)
-        except MoldauError as error:
-            return Answer(question, problem=str(error))
-        self._keep(key, answer)
         return answer
 
-    def _asked(
-        self,
-        question: Question,
-        connection: DuckDBPyConnection,
-        at_ms: int,
-        group: Group | None,
-    ) -> Answer:
-        require_query(question.sql)
-        cursor = connection.cursor()
-        is_late = threading.Event()
-
-        def stop() -> None:
-            is_late.set()
-            cursor.interrupt()
-
-        timer = threading.Timer(self._seconds, stop)
-        timer.start()
-        try:
-            cursor.execute(f"set variable at_ms = {at_ms:d}::bigint")
-            for name, value in zip(_KEY, group or (), strict=False):
-                cursor.execute(f"set variable {name} = {text(value)}")
-            begin_reading(cursor)
-            found = run(cursor, question.sql)
-            rows = tuple(row for row, _ in zip(found.rows, range(_ROWS), strict=False))
-        except MoldauError:
-            if not is_late.is_set():
-                raise
-            raise MoldauError(
-                f"this took longer than {self._seconds:g} s and was ended: ask about less"
-            ) from None
-        finally:
-            timer.cancel()
-            cursor.close()
-        return Answer(question, found.columns, rows)
-
     def _opened(
-        self, names: tuple[str, ...], versions: _Versions, is_of_group: bool
+        self, names: tuple[str, ...], found: Mapping[str, int], taken: Sequence[str] = ()
     ) -> DuckDBPyConnection:
         """The tables at their latest versions; those who still ask of earlier ones go on.
 
-        `is_of_group`: only rows of the group that variables of the connection name, for marts that
-        else would go through those of all.
+        `taken`: with room for rows of these in the place of all.
         """
-        key = (names, is_of_group)
+        key, versions = (names, tuple(taken)), tuple(found.items())
         if (held := self._open.get(key)) and held[0] == versions:
             return held[1]
         with self.alone():
             held = self._open.pop(key, None)
             if held is None or held[0] != versions:
-                connection = connect_duckdb(
-                    self.warehouse, names, at_ms="getvariable('at_ms')", own=_OWN,
-                    where=_of_group() if is_of_group else {},
-                )  # fmt: skip
+                clock = "getvariable('at_ms')"
+                connection = connect_duckdb(self.warehouse, names, at_ms=clock, own=_OWN)
+                if taken:
+                    connection.execute("commit")
+                    make_room(connection, taken)
                 held = (versions, connection)
             self._open[key] = held
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
             return held[1]
 
-    def _versions(self, names: Iterable[str]) -> _Versions:
-        """What moves when an answer may be another one."""
+    def _versions(self, names: Iterable[str]) -> dict[str, int]:
+        """Of these tables: what moves when an answer may be another one."""
         found = {
             name: newest_version(self.warehouse.joinpath(*name.split(".", 1)))
-            for name in sorted(_tables_of(names))
+            for name in sorted(names)
         }
-        found |= {file.name: file.stat().st_mtime_ns for file in _files(self.warehouse / POLLS)}
-        return tuple(found.items())
+        polls = sorted((self.warehouse / POLLS).glob("*.json"))
+        return found | {_POLL + file.name: file.stat().st_mtime_ns for file in polls}
 
 
-def _of_group() -> dict[str, str]:
-    """Of each table of groups the condition of those rows; subjects name the group in them."""
-    condition = " and ".join(f"{name} = getvariable('{name}')" for name in _KEY)
-    found = {
-        name: condition
-        for name, table in tables().items()
-        if set(_KEY) <= {column.name for column in table.columns}
-    }
-    of_cluster = f"cluster_id = getvariable('{_KEY[0]}')"
-    found[_CHANGES] = f"{of_cluster} and contains(subject, getvariable('{_KEY[1]}'))"
-    return found
+def _key(question: Question, at_ms: int, versions: Mapping[str, int]) -> _Key:
+    """What reads no mart has no clock."""
+    reads = question.reads
+    under = set().union(*map(_tables_of, reads))
+    moved = tuple((n, v) for n, v in versions.items() if n in under or n.startswith(_POLL))
+    has_clock = any(is_view(name) for name in reads)
+    return question.whole_sql, at_ms if has_clock else 0, moved
 
 
-def _tables_of(names: Iterable[str]) -> set[str]:
-    names = list(names)
-    of_marts = tables_under([name for name in names if is_view(name)])
-    return {name for name in names if not is_view(name)} | of_marts
+def _answer(asking: Asking, question: Question, names: Iterable[str]) -> Answer:
+    if missing := [name for name in question.reads if name not in names]:
+        return Answer(question, problem=f"This warehouse has no {missing[0]} yet.")
+    try:
+        return asking.answer(question)
+    except MoldauError as error:
+        return Answer(question, problem=str(error))
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.json"))
+@lru_cache(maxsize=1_000)
+def _tables_of(name: str) -> frozenset[str]:
+    """Of the warehouse: those that a mart is made from, or the table itself."""
+    return frozenset(tables_under([name]) if is_view(name) else {name})

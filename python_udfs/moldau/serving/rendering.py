@@ -47,7 +47,8 @@ def problem(name: str, words: str) -> str:
 def json_of(page: Page, at_ms: int) -> dict[str, Any]:
     """Exact values: what a page cuts is whole here."""
     sections = dict(_answer(s) if isinstance(s, Answer) else _words(s) for s in page.sections)
-    return {"title": page.title, "at": format_instant(at_ms), "sections": sections}
+    note = {"note": page.note} if page.note else {}
+    return {"title": page.title, "at": format_instant(at_ms), **note, "sections": sections}
 
 
 def _answer(section: Answer) -> tuple[str, dict[str, Any]]:
@@ -66,7 +67,7 @@ def _words(section: Words) -> tuple[str, dict[str, Any]]:
 def query_of(answer: Answer) -> str:
     """What a reader is given: empty = nothing that he could ask gives these rows."""
     question = answer.question
-    return question.sql if question.told is None else question.told
+    return question.whole_sql if question.told is None else question.told
 
 
 def _shown(answer: Answer) -> list[str]:

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import Write
+from prometheus_client import CollectorRegistry
+from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from samples_support import GROUPS_MS
 
 from moldau.cli.metrics import metrics
 from moldau.errors import MoldauError
-from moldau.metrics.exposition import exposition
+from moldau.metrics.exposition import SERIES, Warehouse, exposition
 from moldau.metrics.families import READINGS
 from moldau.metrics.jmx import jmx_name
 
@@ -55,6 +57,12 @@ def test_every_name_comes_back_as_it_is(lagging: Path) -> None:
     common = {"cluster_name": "east", "topic": "t", "partition": "0"}
     expected = [(common | {"group": name}, 10.0 + n) for n, name in enumerate(HOSTILE)]
     assert samples(text)[LAG] == expected[::-1]
+
+
+def test_the_text_is_that_of_prometheus_client(lagging: Path) -> None:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Warehouse(lagging, None, SERIES))
+    assert exposition(lagging)[0] == generate_latest(registry)  # type: ignore[no-untyped-call]
 
 
 def test_the_worst_are_kept_and_the_rest_is_counted(lagging: Path) -> None:

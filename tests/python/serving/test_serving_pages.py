@@ -16,6 +16,7 @@ from rows_support import writer
 from starlette.testclient import TestClient
 
 from moldau.errors import MoldauError
+from moldau.metrics.exposition import MARTS, OFTEN, exposition
 from moldau.reading.tables.query import query
 from moldau.reading.tables.values import to_json
 from moldau.serving.app import PAGES, application
@@ -196,7 +197,7 @@ class TestReader:
         reader = Reader(hostile.warehouse)
         question = Question("q", "Q", "select age_ms from marts.freshness")
         assert reader.ask([question], AT_MS)[0].problem is None
-        clock = Question("q", "Q", "select getvariable('at_ms'), count(*) from state.groups")
+        clock = Question("q", "Q", "select getvariable('at_ms'), count(*) from marts.groups")
         for at_ms in (AT_MS, 5):
             assert reader.ask([clock], at_ms)[0].rows == ((at_ms, len(NAMES)),)
 
@@ -264,3 +265,9 @@ def test_prometheus_reads_the_same_as_from_the_verb(client: TestClient) -> None:
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     found = {family.name for family in text_string_to_metric_families(answer.text)}
     assert {"moldau_build", "kafka_consumergroup_group_lag"} <= found
+
+
+def test_a_page_s_metrics_are_those_of_the_verb(hostile: Settings) -> None:
+    with Reader(hostile.warehouse).tables(MARTS, AT_MS, OFTEN) as tables:
+        served = exposition(hostile.warehouse, AT_MS, opened=tables)
+    assert served == exposition(hostile.warehouse, AT_MS)

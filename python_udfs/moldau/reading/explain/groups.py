@@ -17,7 +17,7 @@ TABLE_OF = {
     "sweep": "decisions.group_sweeps",
     "offset": "decisions.offset_expirations",
 }
-_READ = (
+READ = (
     *TABLE_OF.values(),
     "state.groups",
     "state.group_offsets",
@@ -55,9 +55,14 @@ class Explanation:
     """Of marts.start_positions, resets first; none if a single decision was asked about."""
 
 
-def explain_subject(warehouse: Path, text: str, cluster: str | None = None) -> Explanation:
-    """Everything stored about the subject `text`; MoldauError if it names nothing, or too much."""
-    tables = Tables(warehouse, _READ)
+def explain_subject(
+    warehouse: Path, text: str, cluster: str | None = None, opened: Tables | None = None
+) -> Explanation:
+    """Everything stored about the subject `text`; MoldauError if it names nothing, or too much.
+
+    `opened`: READ and START_POSITIONS, if they are open already.
+    """
+    tables = opened or Tables(warehouse, READ)
     subject = find_subject(tables, text, cluster)
     key = [subject.cluster_id, subject.group_id]
     [group] = tables.rows("state.groups", _KEY, key) or [_unseen(subject)]
@@ -80,13 +85,15 @@ def explain_subject(warehouse: Path, text: str, cluster: str | None = None) -> E
     transactions = tables.rows(
         "state.open_transactions", f"{_KEY} order by topic_name, partition_index, producer_id", key
     )
-    starts = _starts(warehouse, key) if len(subject.kinds) > 1 else []
+    starts = []
+    if len(subject.kinds) > 1:
+        starts = _starts(opened or Tables(warehouse, [START_POSITIONS]), key)
     return Explanation(group, decided, transactions, offsets, starts)
 
 
-def _starts(warehouse: Path, key: list[Any]) -> list[Row]:
+def _starts(tables: Tables, key: list[Any]) -> list[Row]:
     order = f"{_KEY} order by decision <> 'reset', topic_name, partition_index"
-    return Tables(warehouse, [START_POSITIONS]).rows(START_POSITIONS, order, key)
+    return tables.rows(START_POSITIONS, order, key)
 
 
 def _offsets(

@@ -160,6 +160,14 @@ class Tables:
             warehouse, there, at_ms=at_ms, brought=brought, makes_lists=makes_lists
         )
 
+    @classmethod
+    def over(cls, connection: DuckDBPyConnection, missing: Iterable[str] = ()) -> Tables:
+        """Those of a connection that is open already; `missing`: what it lacks."""
+        tables = cls.__new__(cls)
+        tables._missing = set(missing)
+        tables._connection = connection
+        return tables
+
     @property
     def is_missing_any(self) -> bool:
         """One of the tables is not in the warehouse."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moldau.declared import domains
 from moldau.serving.pages.page import Asked, Field, Page, all_of, equal
-from moldau.serving.question import Question
+from moldau.serving.question import Once, Question, text
 
 _ROWS = 100
 _COLUMNS = {
@@ -20,9 +20,12 @@ _COLUMNS = {
 
 def decisions(asked: Asked) -> Page:
     narrowed = {name for name in _COLUMNS if asked.given.get(name)}
-    where = all_of(equal(asked, _COLUMNS))
-    of_history = all_of(equal(asked, {n: c for n, c in _COLUMNS.items() if n != "group"}))
-    by_reason, history, listed = _questions(where, of_history)
+    given = asked.given
+    where = all_of([*equal(asked, _COLUMNS), *_that_name(given.get("subject", ""))])
+    of_history = all_of([*_of_history(asked), *_about(given.get("group", ""))])
+    # few rows are found once, the list and the counts are both of them
+    is_few = bool(narrowed & {"subject", "group"})
+    by_reason, history, listed = _questions(where, of_history, is_few)
     # all of a million groups are more than a page is for
     questions = [listed, history, by_reason] if narrowed - {"domain", "cluster"} else [by_reason]
     return Page(
@@ -36,17 +39,49 @@ def decisions(asked: Asked) -> Page:
     )
 
 
-def _questions(where: str, of_history: str) -> tuple[Question, Question, Question]:
+def _of_history(asked: Asked) -> list[str]:
+    return equal(asked, {name: column for name, column in _COLUMNS.items() if name != "group"})
+
+
+def _that_name(subject: str) -> list[str]:
+    """Where to look for a subject that has a group in its name."""
+    kind, _, rest = subject.partition(" ")
+    match kind:
+        case "cleanup" | "sweep":
+            return [f"group_id = {text(rest)}"]
+        case "offset":
+            return [f"contains({text(rest)}, group_id)"]
+    return []
+
+
+def _about(group: str) -> list[str]:
+    """Of history, which has no column for it: no topic has a space in its name."""
+    if not group:
+        return []
+    subjects = ", ".join(text(f"{kind} {group}") for kind in ("cleanup", "sweep"))
+    first = f"offset {group} "
+    of_offset = (
+        f"(subject >= {text(first)} and subject < {text(first[:-1] + '!')} "
+        f"and not contains(substr(subject, {len(first) + 1}), ' '))"
+    )
+    return [f"domain = 'groups' and (subject in ({subjects}) or {of_offset})"]
+
+
+def _questions(where: str, of_history: str, is_few: bool) -> tuple[Question, Question, Question]:
+    of_all = f"marts.decisions where {where}"
+    once = Once("found", f"select * from {of_all}") if is_few else None
+    found = once.name if once else of_all
     by_reason = Question(
         "by_reason",
         "By reason",
         f"""select
     domain, decision_table, decision, reason_code, any_value(reason_text) as reason_text,
     count(*) as decisions
-from marts.decisions where {where}
+from {found}
 group by domain, decision_table, decision, reason_code
 order by domain, decision_table, decisions desc, reason_code""",
         "Nothing is decided yet.",
+        once=once,
     )
     history = Question(
         "history",
@@ -57,6 +92,7 @@ order by domain, decision_table, decisions desc, reason_code""",
 from marts.decision_history where {of_history}
 order by run_id desc, subject limit {_ROWS}""",
         "Nothing changed.",
+        about=f"The last {_ROWS}.",
         hidden=("reason_text",),
     )
     listed = Question(
@@ -65,9 +101,11 @@ order by run_id desc, subject limit {_ROWS}""",
         f"""select
     domain, cluster_id, subject, decision, reason_code, reason_text, previous_decision, ruleset,
     decided_at, run_id
-from marts.decisions where {where}
+from {found}
 order by domain, cluster_id, subject limit {_ROWS}""",
         "No decision fits.",
+        about=f"The first {_ROWS}: below all are counted.",
+        once=once,
         hidden=("reason_text",),
     )
     return by_reason, history, listed

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from moldau.errors import MoldauError
 from moldau.instants import parse_instant
-from moldau.reading.explain.subjects import explained
+from moldau.reading.explain.groups import READ, START_POSITIONS, explain_subject
+from moldau.reading.explain.groups_words import in_words
+from moldau.reading.tables.query import Tables
 from moldau.runs.as_of import About, as_of
 from moldau.serving.pages.page import Asked, Field, Page, Words
 from moldau.serving.question import Answer, Question, instant, text
@@ -57,8 +59,7 @@ def _as_of(
 
 
 def _sections(asked: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:
-    answers = asked.reader.ask(_questions(cluster, name), asked.at_ms, (cluster, name))
-    return (_words(asked, cluster, name), *answers)
+    return _asked(asked, cluster, name, _questions(cluster, name))
 
 
 def _sections_then(then: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:
@@ -69,8 +70,22 @@ def _sections_then(then: Asked, cluster: str, name: str) -> tuple[Answer | Words
         for question in _questions(cluster, name)
         if question.name in _THEN
     ]
-    answers = then.reader.ask(questions, then.at_ms, (cluster, name))
-    return (_words(then, cluster, name), *answers)
+    return _asked(then, cluster, name, questions)
+
+
+def _asked(
+    asked: Asked, cluster: str, name: str, questions: list[Question]
+) -> tuple[Answer | Words, ...]:
+    def explain(tables: Tables) -> list[str]:
+        return list(in_words(explain_subject(asked.reader.warehouse, name, cluster, tables)))
+
+    about = Question("explain", "Why", f"explain {text(name)} {text(cluster)}")
+    reads = (*READ, START_POSITIONS)
+    lines, answers = asked.reader.ask_of_group(
+        (cluster, name), questions, asked.at_ms, about, explain, reads
+    )
+    told = f"moldau explain --cluster {cluster} GROUP"
+    return (Words(about.name, about.title, lines, told), *answers)
 
 
 def _is_streams(sections: tuple[Answer | Words, ...]) -> bool:
@@ -112,18 +127,6 @@ def address_of(cluster: str, name: str) -> Mapping[str, str]:
         return {"cluster": cluster, "group": name}
     digest = md5(name.encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
     return {"cluster": cluster, "group_md5": digest}
-
-
-def _words(asked: Asked, cluster: str, name: str) -> Words:
-    def explain() -> list[str]:
-        try:
-            return explained(asked.reader.warehouse, name, cluster, asked.at_ms).words
-        except MoldauError as error:
-            return [str(error)]
-
-    about = Question("explain", "Why", f"explain {text(name)} {text(cluster)}")
-    lines = asked.reader.lines(about, asked.at_ms, explain)
-    return Words(about.name, about.title, lines, f"moldau explain --cluster {cluster} GROUP")
 
 
 def _questions(cluster: str, name: str) -> list[Question]:

@@ -32,7 +32,7 @@ _COLUMNS = {
 def groups(asked: Asked) -> Page:
     given = asked.given
     place = place_of(asked)
-    wanted = _wanted(asked)
+    wanted = _wanted(asked, given.get("sort") in _OF_SWEEPS)
     keys = f"""select cluster_id, group_id
 {wanted}
 order by {SORTS.get(given.get("sort", ""), SORTS["name"])}
@@ -45,7 +45,7 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
     found, counted, known = asked.reader.ask(
         [
             Question("keys", "Keys", keys),
-            Question("count", "Groups", f"select count(*) as in_all\n{wanted}"),
+            Question("count", "Groups", f"select count(*) as in_all\n{_wanted(asked)}"),
             clusters,
         ],
         asked.at_ms,
@@ -70,13 +70,13 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
     )
 
 
-def _wanted(asked: Asked) -> str:
+def _wanted(asked: Asked, is_sorted_by_sweeps: bool = False) -> str:
     """From where and which: of a million groups, by what stands in the tables."""
     given = asked.given
     conditions = ["not is_deleted", *equal(asked, _COLUMNS)]
     if words := given.get("q"):
         conditions.append(f"contains(lower(group_id), lower({text(words)}))")
-    needs_sweeps = given.get("next_sweep") or given.get("sort") in _OF_SWEEPS
+    needs_sweeps = given.get("next_sweep") or is_sorted_by_sweeps
     sweeps = "\nleft join decisions.group_sweeps using (cluster_id, group_id)"
     return f"from state.groups{sweeps if needs_sweeps else ''}\nwhere {all_of(conditions)}"
 

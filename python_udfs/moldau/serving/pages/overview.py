@@ -6,10 +6,11 @@ from moldau.instants import format_instant
 from moldau.reading.health.freshness import held_words, stale_words
 from moldau.reading.health.status import lock_holder, open_loads
 from moldau.serving.pages.page import Asked, Page, Tile, Words
-from moldau.serving.question import Question, instant
+from moldau.serving.question import Once, Question, instant
 from moldau.warehouse.aside import in_words, read_aside
 
 _DAY_MS = 86_400_000
+_HOUR_US = 3_600_000_000
 _ROWS = 10
 
 
@@ -68,18 +69,24 @@ def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
 
 def _questions(at_ms: int) -> list[Question]:
     now, tomorrow, yesterday = (instant(at_ms + step) for step in (0, _DAY_MS, -_DAY_MS))
-    soon = f"""from marts.expiry_calendar
-where expires_at <= {tomorrow} and (decision = 'expire' or blocked_by = 'time')"""
+    soon = Once(
+        "soon",
+        f"""select cluster_id, group_id, expires_at
+from marts.expiry_calendar
+where expires_at <= {tomorrow} and (decision = 'expire' or blocked_by = 'time')""",
+    )
     until = format_instant(at_ms + _DAY_MS)
     return [
         Question(
             "lost_by_hour",
             "Offsets that expire, hour by hour",
             f"""select
-    date_trunc('hour', greatest(expires_at, {now})) as hour_at, count(*) as offsets
-{soon}
+    make_timestamptz(epoch_us(greatest(expires_at, {now})) // {_HOUR_US} * {_HOUR_US}) as hour_at,
+    count(*) as offsets
+from soon
 group by hour_at order by hour_at""",
             f"No offset expires until {until}.",
+            once=soon,
             shown="columns",
             about="What is overdue is removed by the next sweep, and counts in the first hour.",
         ),
@@ -89,10 +96,11 @@ group by hour_at order by hour_at""",
             f"""select
     cluster_id, group_id, count(*) as offsets, min(expires_at) as first_expires_at,
     max(expires_at) as last_expires_at, count(*) over () as in_all
-{soon}
+from soon
 group by cluster_id, group_id
 order by first_expires_at, cluster_id, group_id limit {_ROWS}""",
             f"No offset expires until {until}.",
+            once=soon,
         ),
         Question(
             "held",

@@ -68,6 +68,8 @@ class Page:
     link: tuple[str, Mapping[str, str], str] | None = None
     page: int | None = None
     has_next: bool = False
+    note: str = ""
+    """What a reader has to know before he trusts the page."""
     topology: TopologyDescription | None = None
 
 

@@ -1,0 +1,104 @@
+"""What a page asks about one group it asks of the rows of that group alone, taken once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hostile_rows import HERE
+from rows_support import writer
+from starlette.testclient import TestClient
+
+from moldau.reading.tables.query import Tables
+from moldau.serving.app import application
+from moldau.serving.question import Answer, Once, Question
+from moldau.serving.reader import Reader
+from moldau.serving.taken import of_groups
+from moldau.settings import load_settings
+from moldau.warehouse.contracts import tables
+
+CLUSTER = "east"
+GROUPS = ("app", "app b", "apps", "it's {cluster}")
+ABOUT = Question("about", "About", "words")
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Reader:
+    write = writer(tmp_path / "warehouse")
+    for name in tables():
+        write(name)
+    keys = [{"cluster_id": c, "group_id": g} for c in (CLUSTER, "west") for g in GROUPS]
+    write("state.groups", *keys)
+    subjects = ("cleanup {}", "sweep {}", "offset {} orders-0", "offset {} orders-1")
+    changes = [
+        {"domain": "groups", "cluster_id": key["cluster_id"], "run_id": "00000002-sweep"}
+        | {"subject": subject.format(key["group_id"]), "decision": "keep"}
+        for key in keys
+        for subject in subjects
+    ]
+    write("history.decision_changes", *changes)
+    return Reader(tmp_path / "warehouse")
+
+
+def ask(reader: Reader, group: str, *sql: str) -> list[Answer]:
+    questions = [Question(f"q{place}", "Q", one) for place, one in enumerate(sql)]
+    _, answers = reader.ask_of_group((CLUSTER, group), questions, 0, ABOUT, lambda _: [], ())
+    return answers
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_row_of_another_group_is_read(reader: Reader, group: str) -> None:
+    found, changes, of_mart = ask(
+        reader,
+        group,
+        "select cluster_id, group_id from state.groups",
+        "select subject from history.decision_changes order by all",
+        "select count(*) from marts.groups",
+    )
+    assert found.rows == ((CLUSTER, group),)
+    # a name may begin like another one and a topic: the mart knows them apart
+    mine = {s.format(group) for s in ("cleanup {}", "sweep {}", "offset {} orders-0")}
+    assert mine <= {subject for (subject,) in changes.rows}
+    assert len(changes.rows) == (6 if group == "app" else 4)
+    assert of_mart.rows == ((1,),)
+
+
+def test_after_an_error_the_rows_are_taken_again(reader: Reader) -> None:
+    wrong, found = ask(reader, "app", "select nothing from state.groups", "from state.groups")
+    assert "nothing" in str(wrong.problem)
+    assert [row[:2] for row in found.rows] == [(CLUSTER, "app")]
+
+
+def test_words_are_of_the_same_rows(reader: Reader) -> None:
+    def words(opened: Tables) -> list[str]:
+        return [row["group_id"] for row in opened.rows("state.groups", "", [])]
+
+    asked = (CLUSTER, "apps"), [], 0, ABOUT, words, ["state.groups"]
+    assert reader.ask_of_group(*asked) == (("apps",), [])
+
+
+def test_every_table_with_a_group_is_narrowed() -> None:
+    named = {name for name in tables() if name.startswith(("state.group", "decisions.group"))}
+    assert named - set(of_groups(tables())) == set()
+
+
+def test_rows_that_questions_share_are_found_once(reader: Reader) -> None:
+    once = Once("few", "select group_id from state.groups where cluster_id = 'east'")
+    questions = [
+        Question(name, "Q", sql, once=once)
+        for name, sql in {"a": "select count(*) from few", "b": "select max(group_id) from few"}
+        .items()
+    ]  # fmt: skip
+    assert [answer.rows for answer in reader.ask(questions, 0)] == [((4,),), ((GROUPS[-1],),)]
+    [alone] = reader.ask([Question("c", "C", questions[0].whole_sql)], 0)
+    assert alone.rows == ((4,),)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_history_is_that_of_the_group(reader: Reader, group: str) -> None:
+    settings = load_settings(None, reader.warehouse)
+    client = TestClient(application(settings), base_url=HERE)
+    given = {"cluster": CLUSTER, "group": group}
+    rows = client.get("/decisions.json", params=given).json()["sections"]["history"]["rows"]
+    expected = ("cleanup {}", "sweep {}", "offset {} orders-0", "offset {} orders-1")
+    assert {row["subject"] for row in rows} == {s.format(group) for s in expected}
