@@ -1,18 +1,7 @@
 {# The groups whose decisions are to be made anew, and why. `state_groups`: relation like state.groups; `decided`: the
-   stored decisions about them; `clusters`: those in scope. #}
-{% macro groups_due(state_groups, decided, clusters) %}
-last_decided as (
-
-    select
-        cluster_id,
-        max(run_id) as run_id
-
-    from {{ decided }} as decided
-
-    group by cluster_id
-
-),
-
+   stored decisions about them; `clusters`: those in scope; `has_decision`: condition on a group that gets one. What is
+   due follows from the row of a group and that of its decision, from nothing else: see `changes_of` in the list's YAML. #}
+{% macro groups_due(state_groups, decided, clusters, has_decision='true') %}
 changed_since as (
 
     select
@@ -25,19 +14,15 @@ changed_since as (
     inner join {{ clusters }} as clusters
         on state_groups.cluster_id = clusters.cluster_id
 
-    left join last_decided
-        on state_groups.cluster_id = last_decided.cluster_id
-
     left join {{ decided }} as decided
         on
             state_groups.cluster_id = decided.cluster_id
             and state_groups.group_id = decided.group_id
 
-    {# `=`: that run applied what it had decided. A live group without a decision: a run was killed before it inserted the new ones #}
+    {# `=`: that run applied what it had decided. Without a decision: the group is new, or a run was killed before it inserted the new ones #}
     where
-        last_decided.run_id is null
-        or state_groups.changed_in_run_id >= last_decided.run_id
-        or (decided.group_id is null and not state_groups.is_deleted)
+        state_groups.changed_in_run_id >= decided.run_id
+        or (decided.group_id is null and {{ has_decision }})
         or clusters.run_kind = 'compare'
 
 ),

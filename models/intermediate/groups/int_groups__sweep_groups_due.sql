@@ -20,6 +20,6 @@ decided as (
 
 ),
 
-{{ groups_due('state_groups', 'decided', 'clusters') }}
+{{ groups_due('state_groups', 'decided', 'clusters', has_decision='not state_groups.is_deleted') }}
 
 select * from groups_due

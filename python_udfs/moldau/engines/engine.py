@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -29,6 +29,10 @@ class Engine(Protocol):
 
     def bring(self, name: str, sql: str) -> None:
         """Make the view `run.<name>`, of what the run that is open brings, too."""
+
+    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
+        """Of these tables a list of the run that is open comes from these files alone, by paths
+        below the table's folder. An engine may look at others, too."""
 
     def make_views(self, names: Sequence[str]) -> None:
         """These views and what they read: views once a session, lists of the run each time."""

@@ -15,6 +15,7 @@ from moldau.loading.stage import Staged
 from moldau.runs.apply import apply
 from moldau.runs.call import call
 from moldau.runs.decided import count_decided
+from moldau.runs.known import look_at_changes
 from moldau.runs.owed import is_owed
 from moldau.runs.standstill import Decided, note_standstills, versions_read
 from moldau.sessions import journal
@@ -100,9 +101,10 @@ class Stages:
             return
         if not run.is_decided:
             names = [model.name for model in session.models("decide", run.kind)]
+            decided_on = look_at_changes(session, run)
             session.run_models(*self._settings, *names)
             run.has_changes = False
-            self._decided = count_decided(session, run)
+            self._decided = count_decided(session, run, decided_on)
             if not kinds()[run.kind].settles:
                 note_standstills(session, run, self._read, self._decided)
         # decided once: what is applied changes the state that the decisions were made on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,10 @@ class Session:
     def bring(self, name: str, sql: str) -> None:
         """Make the view `run.<name>`: what the run that is open is about, or brings."""
         self.engines.at_hand.bring(name, sql)
+
+    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
+        """Of these tables a list of the run that is open comes from these files alone."""
+        self.engines.at_hand.look_at(model, files)
 
     def make_views(self, *names: str) -> None:
         """These views and what they read: views once a session, lists of the run each time."""

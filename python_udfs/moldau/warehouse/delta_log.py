@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from uuid import UUID
 
 from moldau.warehouse.durable import fsync
@@ -23,7 +24,7 @@ from moldau.warehouse.durable import fsync
 _COMMIT = re.compile(r"(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.")
 _YOUNG_NS = 50_000_000  # what changes a folder twice so soon may leave it one and the same time
-_MANY = 256  # listings
+_MANY = 256  # listings, or commits that are read again
 _listed: OrderedDict[Path, tuple[tuple[int, int], tuple[str, ...]]] = OrderedDict()
 _MAGIC = b"PAR1"
 _Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
@@ -95,6 +96,43 @@ def last_commit(folder: Path) -> tuple[int, int]:
     log = folder / "_delta_log"
     last = _newest(log_names(folder), _COMMIT)
     return (last, (log / f"{last:020d}.json").stat().st_mtime_ns) if last >= 0 else (last, 0)
+
+
+def files_since(folder: Path, commit: tuple[int, int]) -> tuple[list[str], list[str]] | None:
+    """Files that the table in `folder` has gained and lost since a commit (as of `last_commit`).
+
+    None = its log does not tell: it is another table, the commit is too long ago, or rows were
+    hidden in files that stay.
+    """
+    log = folder / "_delta_log"
+    version, time_ns = commit
+    newest = newest_version(folder)
+    try:
+        if (log / f"{version:020d}.json").stat().st_mtime_ns != time_ns:
+            return None
+        if newest - version > _MANY:
+            return None
+        names = [f"{later:020d}.json" for later in range(version + 1, newest + 1)]
+        actions = [action for name in names for action in _actions(log / name, name)]
+    except (OSError, LogDamageError):
+        return None
+    gained: dict[str, None] = {}
+    lost: dict[str, None] = {}
+    for action in actions:
+        if "metaData" in action or "protocol" in action:
+            return None
+        for told in (action.get("add"), action.get("remove")):
+            if told and told.get("deletionVector"):
+                return None
+        if add := action.get("add"):
+            gained[unquote(add["path"])] = None
+        elif remove := action.get("remove"):
+            path = unquote(remove["path"])
+            if path in gained:
+                del gained[path]
+            else:
+                lost[path] = None
+    return list(gained), list(lost)
 
 
 def newest_version(folder: Path) -> int:

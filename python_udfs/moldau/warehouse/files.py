@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 # whoever looks for a key reads groups of rows that may hold it, and whoever changes it a file
 FILE_BYTES = 4 * 1024 * 1024
 ROWS_IN_GROUP = 128 * 1024
+# of a table whose rows change: a file is read and written for each of them that does, and opened
+# by whoever looks for one, so a big table has bigger files and not ever more of them
+_FILE_ROWS = 32 * 1024
+_MANY_FILES = 128
 _BYTES_AT_ONCE = 16 * FILE_BYTES  # in memory
 
 
@@ -45,6 +49,15 @@ def indexed_columns(opened: DeltaTable, schema: pa.Schema) -> list[str]:
     """The columns by which Delta leaves out files that cannot hold what is asked."""
     told = opened.metadata().configuration.get(STATISTICS, "")
     return [name for name in told.split(",") if name in schema.names]
+
+
+def rows_of_file(folder: Path, rows: int) -> int | None:
+    """How many rows a file of the table in this folder has at most, beside so many in the table.
+
+    None = nobody changes its rows: FILE_BYTES is all that limits a file."""
+    if folder.parent.name not in ("state", "decisions"):
+        return None
+    return max(_FILE_ROWS, rows // _MANY_FILES)
 
 
 def write_file(folder: Path, rows: pa.Table, indexed: Sequence[str]) -> AddAction:
@@ -82,7 +95,7 @@ def write_file(folder: Path, rows: pa.Table, indexed: Sequence[str]) -> AddActio
 def write_files(
     folder: Path, batches: Iterable[pa.RecordBatch], write: Callable[[pa.Table], AddAction]
 ) -> list[AddAction]:
-    """Rows as they come, in files of about FILE_BYTES, several at a time.
+    """Rows as they come, in files of about FILE_BYTES or `rows_of_file`, several at a time.
 
     `write` makes one file. None of them is left if one fails.
     """
@@ -91,7 +104,7 @@ def write_files(
     workers = os.cpu_count() or 1
     actions: list[AddAction] = []
     written: deque[Future[AddAction]] = deque()
-    sizes = _Sizes()
+    sizes = _Sizes(folder)
     with ThreadPoolExecutor(workers) as pool:
         try:
             for rows in _portions(batches, sizes):
@@ -118,16 +131,22 @@ def remove(folder: Path, actions: Iterable[AddAction]) -> None:
 class _Sizes:
     """How many bytes a row takes in a file: guessed from memory, until one is written."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._rows = 0
         self._of_row: float | None = None
 
     def rows_of_file(self, batch: pa.RecordBatch) -> int:
         in_memory = max(batch.nbytes / batch.num_rows, 1)
         on_disk = in_memory / 3 if self._of_row is None else self._of_row
-        return max(1, int(min(FILE_BYTES / on_disk, _BYTES_AT_ONCE / in_memory)))
+        fit = max(1, int(min(FILE_BYTES / on_disk, _BYTES_AT_ONCE / in_memory)))
+        at_most = rows_of_file(self._folder, self._rows)
+        return fit if at_most is None else min(fit, at_most)
 
     def learn(self, action: AddAction) -> None:
-        self._of_row = action.size / json.loads(action.stats)["numRecords"]
+        rows = json.loads(action.stats)["numRecords"]
+        self._rows += rows
+        self._of_row = action.size / rows
 
 
 def _portions(batches: Iterable[pa.RecordBatch], sizes: _Sizes) -> Iterator[list[pa.RecordBatch]]:

@@ -13,6 +13,7 @@ LISTS = RUN_VIEWS  # what each run works on, by run_id
 PLAIN_LISTS = _INSIDE / "plain_run"  # of each plain `dbt run`
 CALLS = _INSIDE / "calls"  # plugin calls that are under way
 IDLE = _INSIDE / "idle"  # what the last run of each kind decided on
+DECIDED = _INSIDE / "decided"  # what the last run knew of each table of decisions
 SEEDED = _INSIDE / "seeds.sha256"  # the look-up tables that were loaded last
 SCHEMA = _INSIDE / "schema.json"  # which tables the warehouse has, and of which version
 LEFT = _INSIDE / "left.json"  # the last run, and the versions of the tables that it left
@@ -27,6 +28,7 @@ PLUGIN_LOG = _INSIDE / "plugins.log"  # what plugins print
 FOLDERS = (
     ASIDE,
     CALLS,
+    DECIDED,
     IDLE,
     LISTS,
     LOADS,

@@ -12,7 +12,6 @@ import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,14 @@ from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.warehouse.commit import commit_merge
 from moldau.warehouse.damage import path_of
-from moldau.warehouse.files import FILE_BYTES, ROWS_IN_GROUP, read_files, write_file
+from moldau.warehouse.extents import Extent, extents, joined, sortable
+from moldau.warehouse.files import (
+    FILE_BYTES,
+    ROWS_IN_GROUP,
+    read_files,
+    rows_of_file,
+    write_file,
+)
 from moldau.warehouse.hold import Contract
 from moldau.warehouse.metadata import STATISTICS
 
@@ -33,17 +39,6 @@ if TYPE_CHECKING:
 ACTION = "_action"
 # numbers of rows: of all that are merged, of those that a file may hold, in the file
 _CHANGE, _ASKED, _ROW = "_change", "_asked", "_row"
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Neighbouring files that fit in one; mostly a single one."""
-
-    paths: tuple[str, ...]
-    bytes: int
-    # by column of the key; None = not known
-    least: tuple[Any, ...]
-    greatest: tuple[Any, ...]
 
 
 Actions = list["AddAction | RemoveAction"]
@@ -78,41 +73,22 @@ def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
     Contract(opened, scratch).hold(kept.drop_columns(ACTION))
 
 
-def _pieces(opened: DeltaTable, key: Sequence[str]) -> list[_Piece]:
-    """The table's files by their least key."""
-    import pyarrow as pa
-
-    files = []
-    for file in pa.table(opened.get_add_actions(flatten=True)).to_pylist():
-        least, greatest = (
-            tuple(file.get(f"{end}.{name}") for name in key) for end in ("min", "max")
-        )
-        files.append(_Piece((file["path"],), file["size_bytes"], least, greatest))
-    pieces: list[_Piece] = []
-    for file in sorted(files, key=lambda piece: _sortable(piece.least)):
-        if pieces and pieces[-1].bytes + file.bytes <= FILE_BYTES:
-            pieces[-1] = _joined(pieces[-1], file)
+def _pieces(opened: DeltaTable, key: Sequence[str]) -> list[Extent]:
+    """The table's files in order, neighbours that fit in one together; mostly a single one."""
+    files = extents(opened, key)
+    rows_at_most = rows_of_file(Path(path_of(opened.table_uri)), sum(one.rows for one in files))
+    pieces: list[Extent] = []
+    for file in files:
+        both = joined(pieces[-1], file) if pieces else None
+        if both and not _is_too_big(both.bytes, both.rows, rows_at_most):
+            pieces[-1] = both
         else:
             pieces.append(file)
     return pieces
 
 
-def _joined(one: _Piece, other: _Piece) -> _Piece:
-    def ends(which: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
-        pairs = zip(ours, theirs, strict=True)
-        return tuple(None if None in pair else which(pair) for pair in pairs)
-
-    return _Piece(
-        (*one.paths, *other.paths),
-        one.bytes + other.bytes,
-        ends(min, one.least, other.least),
-        ends(max, one.greatest, other.greatest),
-    )
-
-
-def _sortable(least: Sequence[Any]) -> tuple[Any, ...]:
-    """What is not known comes first."""
-    return tuple((value is not None, value) for value in least)
+def _is_too_big(size: int, rows: int, rows_at_most: int | None) -> bool:
+    return size > FILE_BYTES or (rows_at_most is not None and rows > rows_at_most)
 
 
 class _Changes:
@@ -129,13 +105,13 @@ class _Changes:
             self._batches.append((pa.Table.from_batches([batch]), ends))
         self._key = key
 
-    def within(self, piece: _Piece) -> pa.Table:
+    def within(self, piece: Extent) -> pa.Table:
         """Those whose keys the piece may hold."""
         import pyarrow as pa
 
         return pa.concat_tables([self._none, *(self._some(*one, piece) for one in self._batches)])
 
-    def _some(self, rows: pa.Table, ends: Sequence[Any], piece: _Piece) -> pa.Table:
+    def _some(self, rows: pa.Table, ends: Sequence[Any], piece: Extent) -> pa.Table:
         import pyarrow.compute as pc
 
         around = zip(self._key, ends, piece.least, piece.greatest, strict=True)
@@ -164,6 +140,8 @@ class _Files:
         indexed = opened.metadata().configuration.get(STATISTICS, ",".join(key))
         self._indexed = [name for name in indexed.split(",") if name in self._schema.names]
         self._pieces = _pieces(opened, key)
+        rows_before = sum(piece.rows for piece in self._pieces)
+        self._rows_at_most = rows_of_file(self.folder, rows_before)
         is_new = pc.equal(rows[ACTION], "insert")
         rows = _numbered(rows, _CHANGE)
         self._new = _only(rows, is_new)
@@ -191,14 +169,14 @@ class _Files:
         if self._new.num_rows > ROWS_IN_GROUP:
             starts = range(0, self._new.num_rows, ROWS_IN_GROUP)
             return [self._new.slice(start, ROWS_IN_GROUP) for start in starts], gained
-        least = [_sortable(piece.least) for piece in self._pieces]
+        least = [sortable(piece.least) for piece in self._pieces]
         keys = self._new.select(self._key).to_pydict().values()
         for number, values in enumerate(zip(*keys, strict=True)):
-            place = bisect_right(least, _sortable(values)) - 1
+            place = bisect_right(least, sortable(values)) - 1
             gained[max(place, 0)].append(number)
         return [], gained
 
-    def _rewrite(self, piece: _Piece, gained: list[int]) -> Actions:
+    def _rewrite(self, piece: Extent, gained: list[int]) -> Actions:
         """Write a piece as it is to be; [] = nothing changes in it."""
         import numpy as np
         import pyarrow as pa
@@ -225,7 +203,7 @@ class _Files:
         gone = [RemoveAction(path, True, now_ms()) for path in piece.paths]
         return [*self._write(pa.concat_tables(after)), *gone]
 
-    def _read(self, piece: _Piece, columns: list[str] | None = None) -> pa.Table:
+    def _read(self, piece: Extent, columns: list[str] | None = None) -> pa.Table:
         return read_files(self.folder, piece.paths, self._schema, columns)
 
     def _suited(self, rows: pa.Table) -> pa.Table:
@@ -240,11 +218,15 @@ class _Files:
         """In one file, or in as many as it turns out to need, and then in order."""
         if not rows.num_rows:
             return []
-        whole = self._write_file(rows)
-        if whole.size <= FILE_BYTES or rows.num_rows == 1:
-            return [whole]
-        count = math.ceil(1.5 * whole.size / FILE_BYTES)  # so that each may grow
-        (self.folder / whole.path).unlink()
+        room = 1.5  # so that each may grow
+        if self._rows_at_most is not None and rows.num_rows > self._rows_at_most:
+            count = math.ceil(room * rows.num_rows / self._rows_at_most)
+        else:
+            whole = self._write_file(rows)
+            if whole.size <= FILE_BYTES or rows.num_rows == 1:
+                return [whole]
+            count = math.ceil(room * whole.size / FILE_BYTES)
+            (self.folder / whole.path).unlink()
         rows = rows.sort_by([(name, "ascending") for name in self._key])
         size = math.ceil(rows.num_rows / count)
         starts = range(0, rows.num_rows, size)

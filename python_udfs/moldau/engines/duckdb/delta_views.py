@@ -7,15 +7,16 @@ deletion vector hides are left out, columns that an old file lacks are null, tim
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from moldau.connecting import connect
 from moldau.engines.duckdb.delta_types import duckdb_type, literal
 from moldau.engines.duckdb.translation import identifier
 from moldau.errors import MoldauError
-from moldau.warehouse.damage import DamagedError, data_files
+from moldau.warehouse.damage import DamagedError, data_files, path_of
 from moldau.warehouse.opened import deleted_rows, open_latest
 from moldau.warehouse.verify import unreadable_among, without_wildcards
 
@@ -38,17 +39,22 @@ def create_view(
     name: str,
     opened: DeltaTable | None = None,
     where: str = "true",
+    only: Collection[str] | None = None,
 ) -> list[str]:
     """Gives the files that the view reads, in every spelling in which DuckDB asks for them.
 
     `opened`: the table, if it is open at its latest version; `where`: only rows for which this
-    condition holds.
+    condition holds; `only`: of these files of the table's folder.
     """
     table = open_latest(warehouse, name) if opened is None else opened
     fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
     deleted = deleted_rows(table)
     is_partitioned = bool(table.metadata().partition_columns)
     files = data_files(table)
+    if only is not None:
+        folder = path_of(table.table_uri).rstrip("/")
+        wanted = {f"{folder}/{unquote(path)}" for path in only}
+        files = [path for path in files if path in wanted]
     typed = ", ".join(
         f"cast(null as {duckdb_type(f['type'])}) as {identifier(f['name'])}" for f in fields
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,10 @@ from moldau.warehouse.append import append, with_rows
 from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
+from moldau.warehouse.extents import Extent, extents, holding
 from moldau.warehouse.logs import begun
 from moldau.warehouse.merge import ChangedMeanwhileError, SeveralChangesError, merge
+from moldau.warehouse.opened import open_latest
 from moldau.warehouse.paths import PLUGIN_LOG
 from moldau.warehouse.verify import naming_damage
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ATTEMPTS = 20
+_FEW = 64  # subjects whose files are looked for one by one
 _translated = lru_cache(64)(to_duckdb)
 
 
@@ -49,6 +52,9 @@ class DuckDBModels:
     def __init__(self, warehouse: Path) -> None:
         self._warehouse = warehouse
         self._commits: dict[str, tuple[int, int]] = {}  # of the tables as DuckDB knows them
+        self._looked_at: dict[str, Mapping[str, Collection[str]]] = {}
+        # by table and columns of a key
+        self._extents: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], list[Extent]]] = {}
         self._views: set[str] = set()
         # views of `run.*` that are not known to be empty
         self._brought = set(run_views())
@@ -65,6 +71,7 @@ class DuckDBModels:
 
     def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
+        self._looked_at.clear()
         for name in self._brought - brought.keys():
             self._create(f"run.{name}", _translated(rows_sql(run_views()[name], [])))
         self._brought.clear()
@@ -75,6 +82,10 @@ class DuckDBModels:
         self._refresh(table for table in tables() if table in sql)
         self._create(f"run.{name}", _translated(sql))
         self._brought.add(name)
+
+    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
+        """Make this list of the run that is open from these files alone."""
+        self._looked_at[model] = files
 
     def run(self, names: Sequence[str]) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
@@ -241,12 +252,65 @@ class DuckDBModels:
                 create_view(self._connection, self._warehouse, name, written if is_latest else None)
                 self._commits[name] = commit
 
+    @contextlib.contextmanager
+    def _narrowed(self, node: Node) -> Iterator[None]:
+        """In this block tables have but the files from which the rows of the model can come."""
+        with contextlib.ExitStack() as narrowed:
+            for name, files in self._files_of(node).items():
+                narrowed.enter_context(self._only(name, files))
+            yield
+
+    def _files_of(self, node: Node) -> Mapping[str, Collection[str]]:
+        """By table; of others every file counts."""
+        if looked_at := self._looked_at.get(node.name):
+            self._refresh(looked_at)
+            return looked_at
+        about = node.meta.get("about") if node.materialized != "view" else None
+        keys = self._keys(about["model"], about["key"]) if about else None
+        if about is None or keys is None:
+            return {}
+        keyed = {name for name in tables_of([node.name]) if _is_keyed(name, about["key"])}
+        self._refresh(keyed)
+        return {name: self._holding(name, tuple(about["key"]), keys) for name in sorted(keyed)}
+
+    def _keys(self, model: str, key: Sequence[str]) -> list[tuple[Any, ...]] | None:
+        """What the rows of a model are about; None = so much that no file can be left out."""
+        columns = ", ".join(key)
+        asked = f"select distinct {columns} from {models()[model].relation} limit {_FEW + 1}"
+        found = [row for row in self._rows(asked) if None not in row]
+        return found if len(found) <= _FEW else None
+
+    def _holding(self, name: str, key: tuple[str, ...], keys: list[tuple[Any, ...]]) -> list[str]:
+        """The files of a table that may hold rows of these keys."""
+        commit, known = self._extents.get((name, key), (None, []))
+        if commit != self._commits[name]:
+            known = extents(open_latest(self._warehouse, name), key)
+            self._extents[name, key] = (self._commits[name], known)
+        return holding(known, keys)
+
+    @contextlib.contextmanager
+    def _only(self, name: str, files: Collection[str]) -> Iterator[None]:
+        """In this block a table has but these of its files, unless it is written meanwhile."""
+        database, bare = name.split(".")
+        commit = self._commits[name]
+        self._connection.execute(f"alter view {name} rename to {bare}_whole")
+        try:
+            create_view(self._connection, self._warehouse, name, only=files)
+            yield
+        finally:
+            whole = f"{database}.{bare}_whole"
+            if self._commits[name] == commit:
+                self._connection.execute(f"drop view if exists {name}")
+                self._connection.execute(f"alter view {whole} rename to {bare}")
+            else:
+                self._connection.execute(f"drop view {whole}")
+
     def _telling(self, node: Node, make: Any) -> None:
         import duckdb
         from deltalake.exceptions import DeltaError
 
         try:
-            with naming_damage(self._warehouse, tables_of([node.name])):
+            with naming_damage(self._warehouse, tables_of([node.name])), self._narrowed(node):
                 make(node)
         except (duckdb.Error, DeltaError, SeveralChangesError) as error:
             if number := system_error(str(error)):
@@ -258,6 +322,13 @@ def _outcome(node: Node) -> str:
     """The rows that the model writes."""
     translated = translated_models()[node.name]
     return translated.outcome.replace(SOURCE, translated.query)
+
+
+def _is_keyed(name: str, key: Sequence[str]) -> bool:
+    """Its rows lie in the order of the key, and its files tell of which."""
+    table = tables()[name]
+    is_ordered = table.database in ("state", "decisions")
+    return is_ordered and {column.name for column in table.columns}.issuperset(key)
 
 
 def _crc32(text: str) -> int:

@@ -11,14 +11,16 @@ from typing import Any
 from moldau.compiled.written import SOURCE
 from moldau.engines.duckdb.translation import identifier, translated
 
+_KEY_OF_SUBJECT = 2  # columns: its cluster, and its name there
+
 
 def outcome_sql(statement: str, columns: Sequence[str]) -> str:
     """The rows that a statement writes, in DuckDB's SQL around SOURCE: these columns of its target.
 
-    Of a MERGE also `_action`: insert, update or delete. Rows of state come in the order of the key:
-    a first write puts them into files as they come, and later ones leave them there. Decisions come
-    in the order of the state that they are made on, nearly. ValueError if the statement sets a
-    column that the table has not.
+    Of a MERGE also `_action`: insert, update or delete. Rows come in the order of the key: a first
+    write puts them into files as they come, and later ones leave them there. But for decisions
+    about parts of a subject, of which there are many: they come in the order of the state that
+    they are made on, nearly. ValueError if the statement sets a column that the table has not.
     """
     import sqlglot
     from sqlglot import exp
@@ -56,7 +58,8 @@ def _outcome_of_merge(merge: Any, columns: Sequence[str]) -> str:
 
     listed = ", ".join(f"{value(name)} as {identifier(name)}" for name in columns)
     join = "left" if values[False] else "inner"
-    ordered = f"order by {', '.join(map(identifier, key))}" if into.startswith("state.") else ""
+    is_ordered = into.startswith("state.") or len(key) <= _KEY_OF_SUBJECT
+    ordered = f"order by {', '.join(map(identifier, key))}" if is_ordered else ""
     return f"""
         select * from (
             select case {" ".join(actions)} end as _action, {listed}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,9 @@ class SparkModels:
         self.register(name for name in tables() if name in sql)
         self.session.sql(f"create or replace view run.{name} as {sql}")
         self._brought.add(name)
+
+    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
+        """It looks at all: what planning costs does not follow the files."""
 
     def run(self, names: Sequence[str]) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
