@@ -56,8 +56,10 @@ summed as (
         recorded.cluster_id,
         recorded.sensor,
         count(*) as recorded_in_all,
-        count_if(recorded.recorded_at_ms > measured.measured_at_ms - 60000)
-            as recorded_in_60_s
+        count_if(
+            recorded.recorded_at_ms > measured.measured_at_ms - 60000
+            and recorded.recorded_at_ms <= measured.measured_at_ms
+        ) as recorded_in_60_s
 
     from recorded
 

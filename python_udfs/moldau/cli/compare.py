@@ -44,7 +44,7 @@ def compare(
     from moldau.reading.tables.query import table_rows
     from moldau.runs.compare import compare as compare_rulesets
 
-    with session_for(settings, "moldau compare", wait) as session:
+    with session_for(settings, "moldau compare", wait, clusters=clusters) as session:
         decided_at_ms = now_ms() if at_ms is None else at_ms
         compare_rulesets(session, domain, (rulesets[0], rulesets[1]), clusters, decided_at_ms)
     found = table_rows(settings.warehouse, "marts.ruleset_differences")

@@ -18,6 +18,9 @@ from moldau.errors import MoldauError
 from moldau.reading.tables.values import to_json
 from moldau.settings import Settings
 
+# what has a session of its own, and what goes on until somebody ends it, as --continuous does
+_REFUSED = (["exec"], ["demo"], ["watch"], ["serve"])
+
 
 @click.command(name="exec")
 @click.argument(
@@ -40,7 +43,7 @@ def exec_verb(settings: Settings, file: Path, wait: float) -> None:
     held = Held(settings, "moldau exec", wait)
     worst = 0
     try:
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):  # a name may hold U+2028
             command = line.strip()
             if not command or command.startswith("#"):
                 continue
@@ -76,7 +79,7 @@ def _run_line(command: str, held: Held) -> tuple[int, str, str]:
         else:
             if words[:1] == ["moldau"]:
                 words = words[1:]
-            if words[:1] in (["exec"], ["demo"], ["watch"]):
+            if words[:1] in _REFUSED or "--continuous" in words:
                 code = 1
                 errors.write(f"moldau: {words[0]} cannot stand in a file of verbs\n")
             else:

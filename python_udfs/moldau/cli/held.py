@@ -86,7 +86,9 @@ class Held:
     ) -> Run:
         """One run of a kind: without Spark if nothing can have changed."""
         from moldau.runs.idle import idle_run
+        from moldau.runs.scope import require_clusters
 
+        require_clusters(settings, clusters)
         self.lock(settings)
         run = idle_run(settings, kind, clusters, at_ms, is_dry_run)
         if run is None:
@@ -114,8 +116,17 @@ def held_for(
 
 @contextlib.contextmanager
 def session_for(
-    settings: Settings, command: str, wait_seconds: float, bytes_coming: int = 0
+    settings: Settings,
+    command: str,
+    wait_seconds: float,
+    bytes_coming: int = 0,
+    clusters: Sequence[str] | None = None,
 ) -> Iterator[Session]:
+    """`clusters`: those that a run is about, () = all; None = the verb may bring the first one."""
+    from moldau.runs.scope import require_clusters
+
+    if clusters is not None:
+        require_clusters(settings, clusters)
     with held_for(settings, command, wait_seconds, bytes_coming) as held:
         yield held.session(settings)
 

@@ -78,6 +78,10 @@ def load(
         raise click.UsageError(
             "give FILES with --cluster and --kind, or --retry RUN, or --drop RUN"
         )
+    if not files:
+        from moldau.reading.tables.names_of import require_warehouse
+
+        require_warehouse(settings.warehouse)
     if drop:
         from moldau.runs.again import drop as drop_load
 

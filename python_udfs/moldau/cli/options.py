@@ -24,6 +24,15 @@ _INSTANT, _NOW = "MS_OR_ISO", "  [default: now]"
 _INSTANT_FORMS = "Unix milliseconds, or ISO 8601 (UTC without a zone)"
 
 
+class _Folder(click.Path):
+    """A path; no text at all, as a variable of a shell that is not set gives, is no folder."""
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("a folder is expected, and the text is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _with_settings(
     command: Callable[..., Any], checks_plugins: bool, takes_engine: bool
 ) -> Callable[..., Any]:
@@ -34,7 +43,7 @@ def _with_settings(
     )
     @click.option(
         "--warehouse",
-        type=click.Path(path_type=Path),
+        type=_Folder(path_type=Path),
         help="Folder of the tables.  [default: MOLDAU_WAREHOUSE, else `warehouse:` of the "
         "settings, else ./warehouse]",
     )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from moldau.cli.say import Data, console, hand_over, is_terminal, note, say
 from moldau.escapes import visible
 from moldau.reading.tables.csv_rows import SAFE_CSV, CsvRows
-from moldau.reading.tables.values import plain, to_json
+from moldau.reading.tables.values import object_keys, plain, to_json
 
 TABLE_ROWS = 1_000
 _CELL = 300
@@ -51,8 +51,9 @@ def write_dicts(
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     separator = "[\n"
+    keys = object_keys(columns)
     for row in rows:
-        hand_over(separator + to_json(dict(zip(columns, row, strict=True))))
+        hand_over(separator + to_json(dict(zip(keys, row, strict=True))))
         separator = ",\n"
     hand_over("[]\n" if separator == "[\n" else "\n]\n")
 

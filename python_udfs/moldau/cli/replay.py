@@ -82,7 +82,7 @@ def metadata(
     from moldau.runs.replay import Asked, replay_metadata
 
     asked = Asked(Span(from_ms, to_ms, tick_ms, round_trip_ms), bucket_ms, rulesets, rounds)
-    with session_for(settings, "moldau replay metadata", wait) as session:
+    with session_for(settings, "moldau replay metadata", wait, clusters=clusters) as session:
         run = replay_metadata(session, clusters, asked)
     where = f"cluster_id in ({', '.join(map(literal, run.cluster_ids))})"
     found = table_rows(settings.warehouse, "marts.metadata_replay_totals", where)

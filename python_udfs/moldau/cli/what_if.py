@@ -71,7 +71,7 @@ def tiers(
     from moldau.runs.what_if import what_if as decide_otherwise
 
     by_segment = by == "segment"
-    with session_for(settings, "moldau what-if", wait) as session:
+    with session_for(settings, "moldau what-if", wait, clusters=clusters) as session:
         decided_at_ms = now_ms() if at_ms is None else at_ms
         rows = decide_otherwise(session, topic, wanted, clusters, decided_at_ms, by_segment)
     write_rows(SEGMENT_COLUMNS if by_segment else PARTITION_COLUMNS, rows, output_format)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
+from moldau.reading.tables.names_of import is_warehouse
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
+    from moldau.settings import Settings
 
 
 def loaded_clusters(session: Session) -> set[str]:
@@ -37,3 +39,9 @@ def scope_among(known: Sequence[str], clusters: Sequence[str]) -> list[str]:
     if not known:
         raise MoldauError("there is no cluster yet: `moldau load` brings the records of one")
     return sorted(set(clusters)) or list(known)
+
+
+def require_clusters(settings: Settings, clusters: Sequence[str]) -> None:
+    """MoldauError before a warehouse is made for a run that would be refused."""
+    if not is_warehouse(settings.warehouse):
+        scope_among(sorted(settings.named_clusters()), clusters)

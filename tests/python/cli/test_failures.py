@@ -98,6 +98,29 @@ def test_a_mistake_is_one_line_and_exit_code_1(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cycle"],
+        ["run", "--cluster", "east"],
+        ["compare", "--ruleset", "kafka_4_4", "--ruleset", "kip_1331_v1"],
+        ["replay", "metadata", "--from", "0", "--to", "1"],
+        ["what-if", "tiers", "--topic", "t", "--set", "retention.ms=1"],
+        ["load", "--retry", "00000001-load"],
+        ["load", "--drop", "00000001-load"],
+    ],
+)
+def test_nothing_is_made_for_what_is_refused(
+    tmp_path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*words, "--warehouse", "w"]) == 1
+    line(capsys)
+    assert run([*words, "--warehouse", ""]) == 1
+    assert "'--warehouse': a folder is expected" in line(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("harm", range(6))
 def test_a_broken_file_of_records_is_a_mistake(tmp_path: Path, capsys: Told, harm: int) -> None:
     good = tmp_path / "good.parquet"

@@ -306,6 +306,30 @@ def test_a_plugin_that_cannot_be_used_stops_the_verbs_that_write_alone(
     assert message in refused["errors"]
 
 
+def test_a_file_of_verbs_has_a_verb_a_line_and_none_without_an_end(
+    odd: Path, tmp_path: Path
+) -> None:
+    verbs = tmp_path / "verbs.txt"
+    lines = [
+        "serve", "watch", "exec x", "demo", "ingest --cluster c --continuous",
+        "explain 'a\u2028b\x85c'",
+    ]  # fmt: skip
+    verbs.write_text("\r\n".join(lines), encoding="utf-8", newline="")
+    told = run(exec_verb, str(verbs), "--warehouse", str(odd))
+    answers = [json.loads(answer) for answer in told.stdout.splitlines()]
+    assert [(a["line"], a["command"]) for a in answers] == list(enumerate(lines, 1))
+    assert {a["exit_code"] for a in answers} == {1}
+    refused = [a["errors"] for a in answers if "cannot stand" in a["errors"]]
+    assert len(refused) == 5 and "ingest cannot stand in a file of verbs" in refused[4]
+
+
+def test_columns_of_one_name_keep_their_values_in_json(odd: Path) -> None:
+    query = "select 1 as a, 2 as a, 3 as a_1, 4 as a"
+    told = run(sql, query, "--engine", "duckdb", "--warehouse", str(odd), "--format", "json")
+    assert list(json.loads(told.stdout)[0].values()) == [1, 2, 3, 4]
+    assert list(json.loads(told.stdout)[0])[:1] == ["a"]
+
+
 CAPTURE = Path(__file__).parents[2] / "fixtures/captures/groups/__consumer_offsets.jsonl"
 
 

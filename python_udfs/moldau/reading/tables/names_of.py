@@ -49,9 +49,14 @@ def existing_relations(warehouse: Path) -> list[str]:
     return [*existing, *(mart for mart in marts() if tables_under([mart]) <= set(existing))]
 
 
+def is_warehouse(warehouse: Path) -> bool:
+    """Whether the folder has any of a warehouse's folders."""
+    return any((warehouse / database).is_dir() for database in DATABASES)
+
+
 def require_warehouse(warehouse: Path) -> None:
-    """MoldauError, naming what to run, if `warehouse` has none of a warehouse's folders."""
-    if not any((warehouse / database).is_dir() for database in DATABASES):
+    """MoldauError, naming what to run, if `warehouse` is none."""
+    if not is_warehouse(warehouse):
         raise MoldauError(
             f"there is no warehouse in {warehouse}: make one with "
             f"`moldau init --warehouse {warehouse}`, or name another with --warehouse"

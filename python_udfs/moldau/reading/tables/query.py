@@ -13,6 +13,7 @@ from moldau.engines.duckdb.statements import require_condition, require_query
 from moldau.engines.duckdb.translation import identifier
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_relations, existing_tables, mentioned, resolve
+from moldau.reading.tables.values import object_keys
 from moldau.reading.tables.views import View, is_view, tables_under
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Rows:
     rows: Iterator[tuple[Any, ...]]
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        keys = object_keys(self.columns)
+        return [dict(zip(keys, row, strict=True)) for row in self.rows]
 
 
 def query(warehouse: Path, sql: str, at_ms: int | None = None) -> Rows:

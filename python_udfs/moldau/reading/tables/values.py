@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Any, TextIO
@@ -44,6 +45,18 @@ def to_json(value: Any, stream: TextIO | None = None, indent: int | None = None)
         text = json.dumps(plain(value), indent=indent)
     # a terminal obeys more than JSON escapes, which may have any character as an escape
     return text if text.isprintable() else "".join(map(_escaped_in_json, text))
+
+
+def object_keys(columns: Sequence[str]) -> list[str]:
+    """The names of columns as keys of an object, each once: a second `a` is `a_1`, as in DuckDB."""
+    keys: dict[str, None] = {}
+    for column in columns:
+        key, again = column, 0
+        while key in keys or (again and key in columns):
+            again += 1
+            key = f"{column}_{again}"
+        keys[key] = None
+    return list(keys)
 
 
 def csv_cell(value: Any) -> Any:
