@@ -114,9 +114,10 @@ def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None
     from moldau.reading.explain.found_rows import rows_of
     from moldau.reading.explain.groups import explain_subject
     from moldau.reading.explain.groups_words import in_words
-    from moldau.reading.explain.listed import explain_listed, hidden_words
+    from moldau.reading.explain.listed import explain_listed
     from moldau.reading.explain.requests import explain_request, request_in_words, request_rows
     from moldau.reading.explain.subjects import NothingKnown
+    from moldau.reading.health.freshness import hidden_words
 
     if request := explain_request(warehouse, text, cluster):
         return Explained(list(request_in_words(request)), request_rows(request))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import Node, helpers_under, tables_of
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.delta_log import files_since, last_commit
 from moldau.warehouse.extents import Extent, extents

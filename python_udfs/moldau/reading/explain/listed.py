@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from moldau.domains.domain import Explained
+from moldau.declared.domain import Explained
 from moldau.escapes import visible
 from moldau.reading.explain.phrases import count
 from moldau.reading.explain.subjects import name_in, one_cluster
-from moldau.reading.health.freshness import freshness, held_words
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.table_status import Row
 
 MART = "marts.listed_groups"
 UNRECORDED = "where not is_in_records order by cluster_id, group_id"
 LISTED = 10
-_OFFSETS = "__consumer_offsets"
 
 
 def explain_listed(warehouse: Path, text: str, cluster: str | None) -> Explained | None:
@@ -47,17 +45,6 @@ def _words(row: Row) -> Iterable[str]:
     if waiting := row["waiting_offset_count"]:
         yield f"  {count(waiting, 'offset')} waited then: see state.open_transactions"
     yield "  next: nothing is decided about it before `moldau ingest` brings a record of it"
-
-
-def hidden_words(warehouse: Path) -> list[str]:
-    """What may hide a group that is known from nothing: a sentence for each cluster."""
-    held = (row for row in freshness(warehouse) if row["topic_name"] == _OFFSETS)
-    return [
-        f"{words}, and what only stands behind it is not known yet"
-        for row in held
-        if row["hidden_offsets"]
-        for words in held_words([row])
-    ]
 
 
 def listed_words(rows: Sequence[Row]) -> list[str]:

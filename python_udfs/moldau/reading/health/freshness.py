@@ -10,6 +10,8 @@ from moldau.reading.tables.query import table_rows
 from moldau.reading.tables.table_status import Row
 from moldau.warehouse.paths import POLLS
 
+_OFFSETS = "__consumer_offsets"
+
 
 def freshness(warehouse: Path, at_ms: int | None = None) -> list[Row]:
     """`marts.freshness`, asked only where a live cluster is read. `at_ms`: None = now."""
@@ -26,6 +28,17 @@ def held_words(rows: Iterable[Row]) -> list[str]:
         f"{_offsets(row['offsets_behind'])} before its end" + _because(row)
         for row in rows
         if row["offsets_behind"]
+    ]
+
+
+def hidden_words(warehouse: Path) -> list[str]:
+    """What may hide a group that is known from nothing: a sentence for each cluster."""
+    held = (row for row in freshness(warehouse) if row["topic_name"] == _OFFSETS)
+    return [
+        f"{words}, and what only stands behind it is not known yet"
+        for row in held
+        if row["hidden_offsets"]
+        for words in held_words([row])
     ]
 
 
