@@ -36,8 +36,7 @@ CYCLE = ("cycle", "--at", AT)
 
 def killed_at(folder: Path, warehouse: Path, point: str) -> str:
     """A point that the run has not is passed; the rest is killed there."""
-    told = {"MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS, VARIABLE: point}
-    ended = run(folder, warehouse, DBT, *words(folder, "cycle"), **told)
+    ended = run(folder, warehouse, DBT, *words(folder, "cycle"), **{VARIABLE: point})
     return "killed" if ended.code == -signal.SIGKILL else f"ended with {ended.code}"
 
 
@@ -58,7 +57,7 @@ def killed_after(folder: Path, warehouse: Path, seconds: float) -> str:
 
 def finish(folder: Path, warehouse: Path, by_dbt: bool) -> None:
     program = (DBT, *words(folder, "cycle")) if by_dbt else (MOLDAU, *CYCLE)
-    ended = run(folder, warehouse, *program, MOLDAU_JAVA_OPTIONS=BRIEF_OPTIONS)
+    ended = run(folder, warehouse, *program)
     if ended.code not in (0, 2):
         raise SystemExit(f"{warehouse.name}: {ended.said[-3000:]}")
 

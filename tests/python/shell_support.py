@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from moldau.engines.spark.spark_session import BRIEF_OPTIONS
+
 
 def without_settings() -> dict[str, str]:
     """The environment without what would set moldau or dbt."""
@@ -38,7 +40,8 @@ class Shell:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=without_settings() | {"MOLDAU_DRIVER_MEMORY": "2g"},
+            env=without_settings()
+            | {"MOLDAU_DRIVER_MEMORY": "2g", "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS},
         )
 
     def __call__(self, *words: str, folder: Path | None = None, **variables: str) -> Answer:

@@ -7,13 +7,16 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dbt.cli.main import dbtRunner, dbtRunnerResult
+from dbt.contracts.graph.manifest import Manifest
 from shell_support import without_settings
 from tables_alike import tables_in, written
 
+from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.project import PROFILES, ROOT
 
 YML = """
@@ -80,17 +83,25 @@ class Invoked:
 
 
 def invoked(words: Sequence[str]) -> Invoked:
-    """`dbt WORDS` in this process."""
+    """`dbt WORDS` in this process, which parses the project once for the same options."""
     said: list[str] = []
 
     def hear(event: Any) -> None:
         if event.info.msg.startswith("moldau: "):
             said.append(event.info.msg)
 
-    outcome = dbtRunner(callbacks=[hear]).invoke(list(words))
+    places = next(i for i, word in enumerate(words) if word in ("--vars", "--project-dir"))
+    outcome = dbtRunner(_parsed(*words[places:]), [hear]).invoke(list(words))
     results = getattr(outcome.result, "results", [])
     wrong = [f"{r.node.name}: {r.message}" for r in results if r.status in ("error", "fail")]
     return Invoked(outcome, wrong or ([] if outcome.success else [str(outcome.exception)]), said)
+
+
+@cache
+def _parsed(*options: str) -> Manifest:
+    parsed = dbtRunner().invoke(["parse", *options]).result
+    assert isinstance(parsed, Manifest)
+    return parsed
 
 
 @dataclass
@@ -101,7 +112,11 @@ class Run:
 
 def run(folder: Path, warehouse: Path, program: str, *typed: str, **variables: str) -> Run:
     """A command in a process of its own, whose settings are `folder`'s."""
-    told = {"MOLDAU_WAREHOUSE": str(warehouse), "PYTHONPATH": os.pathsep.join(sys.path)}
+    told = {
+        "MOLDAU_WAREHOUSE": str(warehouse),
+        "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     ended = subprocess.run(
         [sys.executable, "-c", program, *typed],
         cwd=folder,

@@ -96,7 +96,6 @@ def found(session: Session, warehouse: Path) -> dict[str, Any]:
                 forget_views(spark)
         with lacking_history(warehouse):
             found["on a broken warehouse"] = invoked([*BROKEN, *places(warehouse.parent)]).wrong
-        # at once: what has not changed since the commands is not read again
         parsed = invoked(["parse", *places(warehouse.parent)]).outcome.result
         found["project"] = Project(parsed, [], warehouse.parent)
     return found

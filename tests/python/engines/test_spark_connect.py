@@ -164,6 +164,14 @@ def test_a_notebook_gives_its_session_and_gets_what_it_names(made: Made, server:
     assert "made: True False" in told.said
 
 
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Shell]:
+    """A process that has no Spark, and gets none."""
+    opened = Shell()
+    yield opened
+    opened.close()
+
+
 @pytest.mark.parametrize(
     ("remote", "told"),
     [
@@ -172,20 +180,26 @@ def test_a_notebook_gives_its_session_and_gets_what_it_names(made: Made, server:
         ("sc://127.0.0.1:1/;token=hush", "no Spark server answers at sc://127.0.0.1:1:"),
     ],
 )
-def test_a_server_that_is_none(made: Made, tmp_path: Path, remote: str, told: str) -> None:
+def test_a_server_that_is_none(
+    made: Made, elsewhere: Shell, tmp_path: Path, remote: str, told: str
+) -> None:
     (tmp_path / "moldau.yml").write_text(f"spark: {{spark.remote: '{remote}'}}\n{YML}")
-    cycle = run(tmp_path, made.other, MOLDAU, "cycle", "--engine", "spark")
+    cycle, examined = (
+        elsewhere(*words, folder=tmp_path, MOLDAU_WAREHOUSE=str(made.other))
+        for words in (["cycle", "--engine", "spark"], ["doctor"])
+    )
     assert cycle.code == 1
-    assert told in cycle.said
-    examined = run(tmp_path, made.other, MOLDAU, "doctor")
-    assert told in examined.said
-    assert "hush" not in cycle.said + examined.said
+    for answer in (cycle, examined):
+        assert told in answer.out + answer.err
+        assert "hush" not in answer.out + answer.err
 
 
-def test_what_was_refused_is_finished_without_the_server(made: Made, tmp_path: Path) -> None:
+def test_what_was_refused_is_finished_without_the_server(
+    made: Made, elsewhere: Shell, tmp_path: Path
+) -> None:
     (tmp_path / "moldau.yml").write_text(YML)
-    sweep = run(tmp_path, made.other, MOLDAU, *SWEEP)
-    assert sweep.code == 0, sweep.said
+    sweep = elsewhere(*SWEEP, folder=tmp_path, MOLDAU_WAREHOUSE=str(made.other))
+    assert sweep.code == 0, sweep.err
     assert not list((made.other / "_moldau" / "runs").glob("*.json"))
 
 

@@ -13,7 +13,6 @@ import pytest
 from spark_support import Killed, fresh
 from whole_runs import DBT, KINDS, LOADS, invoked, run, words
 
-from moldau.engines.spark.spark_session import BRIEF_OPTIONS
 from moldau.instants import parse_instant
 from moldau.project import SAMPLES
 from moldau.reading.health.status import lock_holder
@@ -117,8 +116,8 @@ def by_dbt(warehouse: Path, steps: Sequence[Step], runs: int, kills: int) -> dic
 def _kill_dbt(warehouse: Path, step: Step) -> None:
     """It ends well where it has no such point."""
     folder = warehouse.parent
-    variables = {faults.VARIABLE: step.fault, "MOLDAU_JAVA_OPTIONS": BRIEF_OPTIONS}
-    ended = run(folder, warehouse, DBT, *words(folder, step.typed, at=step.at), **variables)
+    typed = words(folder, step.typed, at=step.at)
+    ended = run(folder, warehouse, DBT, *typed, **{faults.VARIABLE: step.fault})
     assert ended.code in (-signal.SIGKILL, 0), ended.said[-3000:]
 
 
