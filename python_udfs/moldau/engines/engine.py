@@ -30,9 +30,10 @@ class Engine(Protocol):
     def bring(self, name: str, sql: str) -> None:
         """Make the view `run.<name>`, of what the run that is open brings, too."""
 
-    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
-        """Of these tables a list of the run that is open comes from these files alone, by paths
-        below the table's folder. An engine may look at others, too."""
+    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
+        """A model of the run that is open needs but these files: table -> paths below its folder.
+
+        They are asked for when it is made. An engine may look at others, too."""
 
     def make_views(self, names: Sequence[str]) -> None:
         """These views and what they read: views once a session, lists of the run each time."""

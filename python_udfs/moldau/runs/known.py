@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import Node, helpers_under, tables_of
@@ -86,11 +87,12 @@ def look_at_changes(session: Session, run: Run) -> DecidedOn:
     for due in helpers_under([model.name for model in models]).values():
         if state := due.meta.get("changes_of"):
             read[state] = _commit(session.warehouse, state)
-            if files := _changed(session, run, due, state):
-                session.look_at(due.name, files)
-    return DecidedOn(
-        read, {model.table: _commit(session.warehouse, model.table) for model in models}
-    )
+            session.look_at(due.name, partial(_changed, session, run, due, state))
+    for model in session.models("decide", run.kind):
+        if "changes_of" in model.meta:
+            session.look_at(model.name, partial(_unrecorded, session.warehouse, model))
+    before = {model.table: _commit(session.warehouse, model.table) for model in models}
+    return DecidedOn(read, before)
 
 
 def counted(session: Session, run: Run, table: str) -> list[Tallied] | None:
@@ -151,13 +153,13 @@ def note_decided(
         write_note(_file(session.warehouse, table), Known(commit, run.run_id, clusters))
 
 
-def _changed(session: Session, run: Run, due: Node, state: str) -> dict[str, list[str]] | None:
-    """The files from which the list can come; None = any."""
+def _changed(session: Session, run: Run, due: Node, state: str) -> dict[str, list[str]]:
+    """The files from which the list can come, by table; {} = any."""
     [decided] = [name for name in tables_of([due.name]) if name.startswith("decisions.")]
     known = known_of(session.warehouse, decided)
     entries = {name: known.clusters.get(name) for name in run.cluster_ids}
     if known.commit != _commit(session.warehouse, decided):
-        return None
+        return {}
     again = due.meta.get("decided_again")
     for name, one in entries.items():
         is_fresh = (
@@ -168,18 +170,31 @@ def _changed(session: Session, run: Run, due: Node, state: str) -> dict[str, lis
             and not (again and one.counts.get(again))
         )
         if not is_fresh:
-            return None
+            return {}
     since: set[str] = set()
     for commit in {one.read[state] for one in entries.values() if one}:
         found = files_since(_folder(session.warehouse, state), commit)
         if found is None or len(found[0]) > _FEW:
-            return None
+            return {}
         since.update(found[0])
     key = tables()[decided].primary_key
     there, stored = (extents(open_latest(session.warehouse, it), key) for it in (state, decided))
     changed = [one for one in there if since.issuperset(one.paths)]
     near = [one for one in stored if any(map(one.may_share, changed))]
     return {state: _paths(changed), decided: _paths(near)}
+
+
+def _unrecorded(warehouse: Path, model: Node) -> dict[str, list[str]]:
+    """The files that have decisions which are not recorded in history yet, by table.
+
+    The run that noted what it knew had recorded its own."""
+    found = {}
+    for table in tables_of([model.name]):
+        if table.startswith(f"{model.meta['changes_of']}."):
+            since = files_since(_folder(warehouse, table), known_of(warehouse, table).commit)
+            if since is not None:
+                found[table] = since[0]
+    return found
 
 
 def _paths(files: Sequence[Extent]) -> list[str]:

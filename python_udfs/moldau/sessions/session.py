@@ -52,8 +52,8 @@ class Session:
         """Make the view `run.<name>`: what the run that is open is about, or brings."""
         self.engines.at_hand.bring(name, sql)
 
-    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
-        """Of these tables a list of the run that is open comes from these files alone."""
+    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
+        """A model of the run that is open needs but these files, by table, when it is made."""
         self.engines.at_hand.look_at(model, files)
 
     def make_views(self, *names: str) -> None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from moldau.warehouse.commit import commit_added
 from moldau.warehouse.damage import path_of
-from moldau.warehouse.files import indexed_columns, remove, write_file, write_files
+from moldau.warehouse.files import (
+    indexed_columns,
+    remove,
+    rows_told,
+    write_file,
+    write_files,
+)
 from moldau.warehouse.hold import Contract
 from moldau.warehouse.kept import keep_table, take_table
 from moldau.warehouse.paths import NEW
@@ -57,7 +63,8 @@ def append_to(
         contract.hold(rows)
         return write_file(folder, rows, indexed)
 
-    actions = write_files(folder, suited, write)
+    rows_before = 0 if is_instead else rows_told(opened)
+    actions = write_files(folder, suited, write, rows_before)
     try:
         commit_added(opened, list(actions), mode)
     except BaseException:

@@ -6,6 +6,7 @@ what reads with it, or with Spark, notices a page whose bytes have changed.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -22,6 +23,8 @@ from moldau.warehouse.metadata import STATISTICS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
     from deltalake import DeltaTable
     from deltalake.transaction import AddAction
 
@@ -31,6 +34,7 @@ ROWS_IN_GROUP = 128 * 1024
 # of a table whose rows change: a file is read and written for each of them that does, and opened
 # by whoever looks for one, so a big table has bigger files and not ever more of them
 _FILE_ROWS = 32 * 1024
+_FEW_ROWS_IN_GROUP = 16 * 1024
 _MANY_FILES = 128
 _BYTES_AT_ONCE = 16 * FILE_BYTES  # in memory
 
@@ -55,9 +59,16 @@ def rows_of_file(folder: Path, rows: int) -> int | None:
     """How many rows a file of the table in this folder has at most, beside so many in the table.
 
     None = nobody changes its rows: FILE_BYTES is all that limits a file."""
-    if folder.parent.name not in ("state", "decisions"):
-        return None
-    return max(_FILE_ROWS, rows // _MANY_FILES)
+    return max(_FILE_ROWS, rows // _MANY_FILES) if _is_changed(folder) else None
+
+
+def _is_changed(folder: Path) -> bool:
+    return folder.parent.name in ("state", "decisions")
+
+
+def rows_told(opened: DeltaTable) -> int:
+    """How many rows a table has, as far as its log tells."""
+    return sum(filter(None, opened.get_add_actions().column("num_records").to_pylist()))
 
 
 def write_file(folder: Path, rows: pa.Table, indexed: Sequence[str]) -> AddAction:
@@ -71,7 +82,7 @@ def write_file(folder: Path, rows: pa.Table, indexed: Sequence[str]) -> AddActio
         pq.write_table(
             rows,
             path,
-            row_group_size=ROWS_IN_GROUP,
+            row_group_size=_FEW_ROWS_IN_GROUP if _is_changed(folder) else ROWS_IN_GROUP,
             use_dictionary=texts(rows.schema),
             store_schema=False,
             write_page_checksum=True,
@@ -93,18 +104,21 @@ def write_file(folder: Path, rows: pa.Table, indexed: Sequence[str]) -> AddActio
 
 
 def write_files(
-    folder: Path, batches: Iterable[pa.RecordBatch], write: Callable[[pa.Table], AddAction]
+    folder: Path,
+    batches: Iterable[pa.RecordBatch],
+    write: Callable[[pa.Table], AddAction],
+    rows_before: int = 0,
 ) -> list[AddAction]:
     """Rows as they come, in files of about FILE_BYTES or `rows_of_file`, several at a time.
 
-    `write` makes one file. None of them is left if one fails.
+    `write` makes one file; `rows_before`: that the table has already. None of them is left if one fails.
     """
     import pyarrow as pa
 
     workers = os.cpu_count() or 1
     actions: list[AddAction] = []
     written: deque[Future[AddAction]] = deque()
-    sizes = _Sizes(folder)
+    sizes = _Sizes(folder, rows_before)
     with ThreadPoolExecutor(workers) as pool:
         try:
             for rows in _portions(batches, sizes):
@@ -131,9 +145,9 @@ def remove(folder: Path, actions: Iterable[AddAction]) -> None:
 class _Sizes:
     """How many bytes a row takes in a file: guessed from memory, until one is written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, rows_before: int) -> None:
         self._folder = folder
-        self._rows = 0
+        self._rows = rows_before
         self._of_row: float | None = None
 
     def rows_of_file(self, batch: pa.RecordBatch) -> int:
@@ -175,14 +189,33 @@ def read_files(
 
     DamagedError if a file cannot be read.
     """
-    import pyarrow as pa
+    with _reading(folder, names):
+        dataset = _dataset(folder, names, schema)
+        return dataset.to_table(None if columns is None else list(columns))
+
+
+def has_rows(
+    folder: Path, names: Sequence[str], schema: pa.Schema, condition: pc.Expression
+) -> bool:
+    """Whether these files have one for which the condition holds. DamagedError as above."""
+    with _reading(folder, names):
+        return bool(_dataset(folder, names, schema).count_rows(filter=condition))
+
+
+def _dataset(folder: Path, names: Sequence[str], schema: pa.Schema) -> ds.Dataset:
     import pyarrow.dataset as ds
 
     options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
     form = ds.ParquetFileFormat(default_fragment_scan_options=options)
+    return ds.dataset([str(folder / name) for name in names], schema=schema, format=form)
+
+
+@contextlib.contextmanager
+def _reading(folder: Path, names: Sequence[str]) -> Iterator[None]:
+    import pyarrow as pa
+
     try:
-        dataset = ds.dataset([str(folder / name) for name in names], schema=schema, format=form)
-        return dataset.to_table(None if columns is None else list(columns))
+        yield
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.ENOENT):
             raise

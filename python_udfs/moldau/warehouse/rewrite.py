@@ -12,7 +12,9 @@ import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from itertools import chain
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from moldau.warehouse.extents import Extent, extents, joined, sortable
 from moldau.warehouse.files import (
     FILE_BYTES,
     ROWS_IN_GROUP,
+    has_rows,
     read_files,
     rows_of_file,
     write_file,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from deltalake.transaction import AddAction, RemoveAction
 
 ACTION = "_action"
+_FEW = 64  # rows that are looked for in a file before its keys are read
 # numbers of rows: of all that are merged, of those that a file may hold, in the file
 _CHANGE, _ASKED, _ROW = "_change", "_asked", "_row"
 
@@ -186,6 +190,8 @@ class _Files:
         changes = self._changes.within(piece)
         if not (changes.num_rows or gained):
             return []
+        if not gained and changes.num_rows <= _FEW and not self._may_hold(piece, changes):
+            return []
         keys = _numbered(self._read(piece, self._key), _ROW)
         asked = _numbered(changes.select(self._key), _ASKED)
         few, many = sorted((asked, keys), key=len)
@@ -202,6 +208,13 @@ class _Files:
         after = [before.filter(pa.array(is_left)), self._suited(updated), self._suited(new)]
         gone = [RemoveAction(path, True, now_ms()) for path in piece.paths]
         return [*self._write(pa.concat_tables(after)), *gone]
+
+    def _may_hold(self, piece: Extent, changes: pa.Table) -> bool:
+        """By the statistics of its groups of rows, and the rows of those that are left."""
+        import pyarrow.compute as pc
+
+        asked = [pc.field(name).isin(changes[name].combine_chunks()) for name in self._key]
+        return has_rows(self.folder, piece.paths, self._schema, reduce(and_, asked))
 
     def _read(self, piece: Extent, columns: list[str] | None = None) -> pa.Table:
         return read_files(self.folder, piece.paths, self._schema, columns)

@@ -8,8 +8,9 @@ commands out; who writes without it is noticed by the table's version.
 from __future__ import annotations
 
 import contextlib
+import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,21 +41,22 @@ from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from deltalake import DeltaTable
     from duckdb import DuckDBPyConnection
 
 _ATTEMPTS = 20
 _FEW = 64  # subjects whose files are looked for one by one
+_VIEW = re.compile(r"\b(?:staging|intermediate|marts)\.(\w+)")
+_Commit = tuple[int, int]
 _translated = lru_cache(64)(to_duckdb)
 
 
 class DuckDBModels:
     def __init__(self, warehouse: Path) -> None:
         self._warehouse = warehouse
-        self._commits: dict[str, tuple[int, int]] = {}  # of the tables as DuckDB knows them
-        self._looked_at: dict[str, Mapping[str, Collection[str]]] = {}
+        self._commits: dict[str, _Commit] = {}  # of the tables as DuckDB knows them
+        self._looked_at: dict[str, Callable[[], Mapping[str, Collection[str]]]] = {}
         # by table and columns of a key
-        self._extents: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], list[Extent]]] = {}
+        self._extents: dict[tuple[str, tuple[str, ...]], tuple[_Commit, list[Extent]]] = {}
         self._views: set[str] = set()
         # views of `run.*` that are not known to be empty
         self._brought = set(run_views())
@@ -83,14 +85,13 @@ class DuckDBModels:
         self._create(f"run.{name}", _translated(sql))
         self._brought.add(name)
 
-    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
-        """Make this list of the run that is open from these files alone."""
+    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
+        """Make this model of the run that is open from these files alone, as they are then."""
         self._looked_at[model] = files
 
     def run(self, names: Sequence[str]) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
         helpers = helpers_under(names)
-        self._refresh(tables_of(names))
         for node in models().values():
             if node.name in helpers:
                 self._make_helper(node)
@@ -116,15 +117,13 @@ class DuckDBModels:
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a query in Spark SQL."""
-        names = [name for name in tables() if name in statement]
-        self._refresh(names)
+        names = self._refresh_for(statement)
         with naming_damage(self._warehouse, names):
             return self._rows(_translated(statement))
 
     def arrow(self, statement: str) -> pa.Table:
         """The same as one table of Arrow."""
-        names = [name for name in tables() if name in statement]
-        self._refresh(names)
+        names = self._refresh_for(statement)
         with naming_damage(self._warehouse, names):
             return self._arrow(_translated(statement))
 
@@ -193,10 +192,9 @@ class DuckDBModels:
             key, version = node.writing["unique_key"], self._commits[node.table][0]
             try:
                 with self._batches(_outcome(node)) as rows:
-                    written = merge(self._warehouse, node.table, key, rows, version)
+                    merge(self._warehouse, node.table, key, rows, version)
             except ChangedMeanwhileError:
                 continue
-            self._refresh([node.table], written)
             return
         raise DbtError(f"{node.name}: {node.table} is changed by others all the time")
 
@@ -206,8 +204,7 @@ class DuckDBModels:
             rows = with_rows(batches)
             if rows is None and not is_instead:
                 return
-            written = append(self._warehouse, node.table, rows or [], is_instead)
-        self._refresh([node.table], written)
+            append(self._warehouse, node.table, rows or [], is_instead)
 
     def _slices(self, name: str) -> int:
         asked = f"select coalesce(max(slice_index), -1) + 1 from {models()[name].relation}"
@@ -243,34 +240,41 @@ class DuckDBModels:
         rows: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
         return rows
 
-    def _refresh(self, names: Iterable[str], written: DeltaTable | None = None) -> None:
-        """Let DuckDB see these tables as they are now; `written`: one of them, by this session."""
+    def _refresh_for(self, statement: str) -> list[str]:
+        """Let DuckDB see the tables of a query as they are now; gives those that it names."""
+        names = [name for name in tables() if name in statement]
+        views = [name for name in _VIEW.findall(statement) if name in models()]
+        self._refresh({*names, *tables_of(views)})
+        return names
+
+    def _refresh(self, names: Iterable[str]) -> None:
+        """Let DuckDB see these tables as they are now."""
         for name in sorted(set(names)):
-            commit = last_commit(self._warehouse.joinpath(*name.split(".")))
+            commit = self._last_commit(name)
             if self._commits.get(name) != commit:
-                is_latest = written is not None and written.version() == commit[0]
-                create_view(self._connection, self._warehouse, name, written if is_latest else None)
+                create_view(self._connection, self._warehouse, name)
                 self._commits[name] = commit
 
     @contextlib.contextmanager
     def _narrowed(self, node: Node) -> Iterator[None]:
-        """In this block tables have but the files from which the rows of the model can come."""
+        """In this block the tables of a model are as they are now, and have but the files from
+        which its rows can come."""
         with contextlib.ExitStack() as narrowed:
-            for name, files in self._files_of(node).items():
-                narrowed.enter_context(self._only(name, files))
+            found = self._files_of(node)
+            self._refresh(tables_of([node.name]) - found.keys())
+            for name, (commit, files) in found.items():
+                narrowed.enter_context(self._only(name, commit, files))
             yield
 
-    def _files_of(self, node: Node) -> Mapping[str, Collection[str]]:
-        """By table; of others every file counts."""
-        if looked_at := self._looked_at.get(node.name):
-            self._refresh(looked_at)
-            return looked_at
+    def _files_of(self, node: Node) -> dict[str, tuple[_Commit, Collection[str]]]:
+        """By table; of others every file counts. The commit is that at which it has them."""
+        if look := self._looked_at.get(node.name):
+            return {name: (self._last_commit(name), files) for name, files in look().items()}
         about = node.meta.get("about") if node.materialized != "view" else None
         keys = self._keys(about["model"], about["key"]) if about else None
         if about is None or keys is None:
             return {}
         keyed = {name for name in tables_of([node.name]) if _is_keyed(name, about["key"])}
-        self._refresh(keyed)
         return {name: self._holding(name, tuple(about["key"]), keys) for name in sorted(keyed)}
 
     def _keys(self, model: str, key: Sequence[str]) -> list[tuple[Any, ...]] | None:
@@ -280,30 +284,37 @@ class DuckDBModels:
         found = [row for row in self._rows(asked) if None not in row]
         return found if len(found) <= _FEW else None
 
-    def _holding(self, name: str, key: tuple[str, ...], keys: list[tuple[Any, ...]]) -> list[str]:
+    def _holding(
+        self, name: str, key: tuple[str, ...], keys: list[tuple[Any, ...]]
+    ) -> tuple[_Commit, list[str]]:
         """The files of a table that may hold rows of these keys."""
-        commit, known = self._extents.get((name, key), (None, []))
-        if commit != self._commits[name]:
-            known = extents(open_latest(self._warehouse, name), key)
-            self._extents[name, key] = (self._commits[name], known)
-        return holding(known, keys)
+        commit = self._last_commit(name)
+        kept = self._extents.get((name, key))
+        if kept is None or kept[0] != commit:
+            kept = (commit, extents(open_latest(self._warehouse, name), key))
+            self._extents[name, key] = kept
+        return commit, holding(kept[1], keys)
+
+    def _last_commit(self, name: str) -> _Commit:
+        return last_commit(self._warehouse.joinpath(*name.split(".")))
 
     @contextlib.contextmanager
-    def _only(self, name: str, files: Collection[str]) -> Iterator[None]:
-        """In this block a table has but these of its files, unless it is written meanwhile."""
+    def _only(self, name: str, commit: _Commit, files: Collection[str]) -> Iterator[None]:
+        """In this block a table has but these of its files."""
         database, bare = name.split(".")
-        commit = self._commits[name]
-        self._connection.execute(f"alter view {name} rename to {bare}_whole")
+        whole = self._commits.get(name)
+        if whole:
+            self._connection.execute(f"alter view {name} rename to {bare}_whole")
         try:
             create_view(self._connection, self._warehouse, name, only=files)
+            self._commits[name] = commit
             yield
         finally:
-            whole = f"{database}.{bare}_whole"
-            if self._commits[name] == commit:
-                self._connection.execute(f"drop view if exists {name}")
-                self._connection.execute(f"alter view {whole} rename to {bare}")
-            else:
-                self._connection.execute(f"drop view {whole}")
+            self._connection.execute(f"drop view if exists {name}")
+            self._commits.pop(name, None)
+            if whole:
+                self._connection.execute(f"alter view {database}.{bare}_whole rename to {bare}")
+                self._commits[name] = whole
 
     def _telling(self, node: Node, make: Any) -> None:
         import duckdb

@@ -60,7 +60,7 @@ class SparkModels:
         self.session.sql(f"create or replace view run.{name} as {sql}")
         self._brought.add(name)
 
-    def look_at(self, model: str, files: Mapping[str, Collection[str]]) -> None:
+    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
         """It looks at all: what planning costs does not follow the files."""
 
     def run(self, names: Sequence[str]) -> None:
