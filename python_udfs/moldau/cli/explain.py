@@ -42,8 +42,9 @@ def explain(
     `upload TOPIC-PARTITION BASE_OFFSET on BROKER` and `delete TOPIC-PARTITION SEGMENT_ID` one of
     its segments; `heartbeat REQUEST`, `push REQUEST`, `join REQUEST` and `deletion REQUEST [GROUP]`
     the answer to a request; `translation GROUP TOPIC-PARTITION [of FLOW]` the offset that a group
-    would have on the other cluster; `metadata PRODUCER TOPIC` what becomes of a topic's metadata,
-    `round PRODUCER` the next request. A group with spaces at its ends is quoted with its verb.
+    would have on the other cluster, `target offset GROUP TARGET_TOPIC-PARTITION [of FLOW]` what it
+    is given there; `metadata PRODUCER TOPIC` what becomes of a topic's metadata, `round PRODUCER`
+    the next request. A group with spaces at its ends is quoted with its verb.
 
     \b
     Example:

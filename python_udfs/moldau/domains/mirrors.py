@@ -74,11 +74,13 @@ def _explain(
 ) -> Explained | None:
     from moldau.reading.explain.mirrors import explain_translation
     from moldau.reading.explain.mirrors_words import translation_in_words, translation_row
+    from moldau.reading.explain.offers import explain_offer, offer_in_words, offer_row
 
-    found = explain_translation(warehouse, text, cluster)
-    if found is None:
-        return None
-    return Explained(list(translation_in_words(found)), [translation_row(found)])
+    if found := explain_translation(warehouse, text, cluster):
+        return Explained(list(translation_in_words(found)), [translation_row(found)])
+    if offer := explain_offer(warehouse, text, cluster):
+        return Explained(list(offer_in_words(offer)), [offer_row(offer)])
+    return None
 
 
 def _probe(
@@ -172,7 +174,11 @@ DOMAIN = Domain(
     reasoned="int_mirrors__decisions_reasoned",
     what_if=_WHAT_IF,
     subjects=Subjects(
-        forms=("translation GROUP TOPIC-PARTITION", "translation GROUP TOPIC-PARTITION of FLOW"),
+        forms=(
+            "translation GROUP TOPIC-PARTITION",
+            "translation GROUP TOPIC-PARTITION of FLOW",
+            "target offset GROUP TARGET_TOPIC-PARTITION of FLOW",
+        ),
         explain=_explain,
     ),
 )

@@ -15,6 +15,7 @@ from moldau.cli.explain import explain
 from moldau.errors import MoldauError
 from moldau.reading.explain.mirrors import explain_translation
 from moldau.reading.explain.mirrors_words import next_change, translation_in_words
+from moldau.reading.explain.subjects import explained
 
 NOON = 1_756_728_000_000  # 2025-09-01T12:00:00Z
 RUN = "00000007-translate"
@@ -237,6 +238,59 @@ def test_an_offer_that_the_group_does_not_need_is_not_refused(
     write("decisions.offset_translations", refused("NO_SYNC"))
     write("decisions.target_offset_writes", offer)
     assert not any("offer" in line for line in words(warehouse))
+
+
+OFFER = {
+    "flow": "east-to-west", "cluster_id": "east", "group_id": "app", "partition_index": 0,
+    "target_topic_name": "east.orders", "decision": "write", "reason_code": "TARGET_BEHIND",
+    "from_offset": 100, "to_offset": 304, "ruleset": "full_history", "decided_at_ms": NOON,
+    "run_id": RUN,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("of_flow", ["", " of east-to-west"])
+def test_what_is_offered_is_a_subject_too(proven: Path, write: Write, of_flow: str) -> None:
+    write("decisions.target_offset_writes", OFFER)
+    subject = f"target offset app east.orders-0{of_flow}"
+    assert explained(proven, subject, None).words == [
+        "target offset app east.orders-0 of east-to-west, east to west",
+        "  write (TARGET_BEHIND): The group is behind its checkpoint on the target.",
+        "  checkpoint: 304 of east.orders-0",
+        "  seen: the group has offset 100 on east.orders-0 in west",
+        "  next: a commit of the group at 304 or later in the target, members of it there, or "
+        "another checkpoint; time alone changes nothing",
+        "  the checkpoint: `moldau explain translation app orders-0 of east-to-west`",
+        f"  decided for 2025-09-01T12:00:00Z under full_history in run {RUN}",
+    ]
+    options = [subject, "--warehouse", str(proven), "--format", "json"]
+    [row] = json.loads(CliRunner().invoke(explain, options, catch_exceptions=False).stdout)
+    assert (row["reason_code"], row["from_offset"], row["to_offset"]) == ("TARGET_BEHIND", 100, 304)
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("TARGET_ABSENT", "a commit of the group at 304 or later"),
+        ("TARGET_AHEAD", "a checkpoint above 100"),
+        ("TARGET_GROUP_ACTIVE", "has no members in the target"),
+        ("WOULD_EXCEED_TARGET_END", "in which it reaches 304"),
+        ("CHECKPOINT_FROM_OLD_INCARNATION", "another checkpoint of the group"),
+    ],
+)
+def test_an_offer_says_what_would_change_it(
+    warehouse: Path, write: Write, reason: str, told: str
+) -> None:
+    """Also of a group of which the source has no commit."""
+    write("decisions.target_offset_writes", OFFER | {"reason_code": reason})
+    said = explained(warehouse, "target offset app east.orders-0 of east-to-west", None).words
+    assert told in next(line for line in said if line.startswith("  next: "))
+    assert not any("moldau explain translation" in line for line in said)
+
+
+def test_what_is_offered_nowhere_is_said(proven: Path, write: Write) -> None:
+    write("decisions.target_offset_writes", OFFER)
+    with pytest.raises(MoldauError, match=r"did you mean `target offset app east\.orders-0 of e"):
+        explained(proven, "target offset app orders-0", None)
 
 
 def test_a_checkpoint_that_is_none_is_not_said_to_be_missing(

@@ -115,13 +115,17 @@ def explain_translation(
         found = tables.rows(TRANSLATIONS, f"where {_SHORT} = ? order by flow", [text])
     if not found:
         raise _nothing(tables, text)
-    flows = {
-        row["flow"]: row for row in tables.rows("state.flows", "order by valid_from_ms, run_id", [])
-    }
-    return _gathered(tables, _one_flow(found, flows, text, cluster), flows)
+    flows = flows_of(tables)
+    return _gathered(tables, one_flow(found, flows, text, cluster), flows)
 
 
-def _one_flow(found: list[Row], flows: dict[str, Row], text: str, cluster: str | None) -> Row:
+def flows_of(tables: Tables) -> dict[str, Row]:
+    """Of state.flows, each as it is in force."""
+    rows = tables.rows("state.flows", "order by valid_from_ms, run_id", [])
+    return {row["flow"]: row for row in rows}
+
+
+def one_flow(found: list[Row], flows: dict[str, Row], text: str, cluster: str | None) -> Row:
     """The decision of the flow that is meant; MoldauError if that is open."""
 
     def ends(row: Row) -> tuple[str, str | None]:
