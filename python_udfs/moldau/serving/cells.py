@@ -12,6 +12,7 @@ from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.tables.values import to_json
 from moldau.serving.pages.group import address_of
+from moldau.serving.past import PAST
 
 _NONE = "-"
 _LETTERS = 100
@@ -104,6 +105,12 @@ def size(count: float) -> str:
 def url(page: str, given: Mapping[str, str]) -> str:
     query = urlencode({k: v for k, v in given.items() if v}, errors="surrogatepass")
     return f"/{page}" + (f"?{query}" if query else "")
+
+
+def onward(page: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What a link to another page carries on of the clock."""
+    names = ("at", "as_of") if page in PAST else ("at",)
+    return {name: given.get(name, "") for name in names}
 
 
 def _number(column: str, value: float) -> Cell:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from moldau.domains import domains
+from moldau.runs.as_of import About
 from moldau.serving.pages.page import Asked, Field, Page, all_of, equal
+from moldau.serving.past import as_it_was
 from moldau.serving.question import Once, Question, text
 
 _ROWS = 100
@@ -19,6 +21,14 @@ _COLUMNS = {
 
 
 def decisions(asked: Asked) -> Page:
+    """`as_of`: what was decided about groups at an instant."""
+    given = asked.given
+    about = About(given.get("cluster") or None, given.get("group") or None)
+    # runs that rebuild it are none that anybody could look up
+    return as_it_was(asked, about, _decisions, ("history", "run_id"))
+
+
+def _decisions(asked: Asked) -> Page:
     narrowed = {name for name in _COLUMNS if asked.given.get(name)}
     given = asked.given
     where = all_of([*equal(asked, _COLUMNS), *_that_name(given.get("subject", ""))])
@@ -35,6 +45,7 @@ def decisions(asked: Asked) -> Page:
         fields=(
             Field("domain", "Domain", tuple(one.name for one in domains())),
             *(Field(name, name.capitalize()) for name in list(_COLUMNS)[1:]),
+            Field("as_of", "As it was at"),
         ),
     )
 
