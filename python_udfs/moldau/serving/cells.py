@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from moldau.domains import kinds
 from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.tables.values import to_json
@@ -165,7 +166,7 @@ def _link(column: str, value: str, row: Mapping[str, Any]) -> tuple[str, Mapping
             return "mirrors", {"flow": row["flow"], "group": value}
         case "flow":
             return "mirrors", {"flow": value}
-        case "run_id":
+        case "run_id" if "kind" not in row or row["kind"] in kinds():  # others decide nothing
             return "decisions", {"run": value}
         case "producer_id" if cluster and len(value) <= 250:
             return "producers", {"cluster": cluster, "producer": value}
