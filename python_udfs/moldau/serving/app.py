@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 
@@ -31,6 +32,7 @@ from moldau.serving.pages.producers import producers
 from moldau.serving.pages.runs import runs
 from moldau.serving.pages.tiers import tiers
 from moldau.serving.pages.topology import topology
+from moldau.serving.past import NO_PAST, PAST, Moments, as_of_ms_of
 from moldau.serving.reader import Busy, Reader
 from moldau.serving.rendering import STATIC, json_of, problem, rendered
 from moldau.settings import Settings
@@ -54,12 +56,13 @@ def application(settings: Settings, token: str | None = None) -> Application:
     existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
     reader = Reader(settings.warehouse)
     kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})), reader.versions, _now)
+    moments = Moments()
     Thread(target=_begin, args=(kept,), daemon=True).start()
     routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
     for name in PAGES:
-        page = _page(name, settings, reader, kept)
+        page = _page(name, settings, reader, kept, moments)
         routes += [Route(f"/{name}", page), Route(f"/{name}.json", page)]
-    routes.append(Route("/", _page("overview", settings, reader, kept)))
+    routes.append(Route("/", _page("overview", settings, reader, kept, moments)))
     routes.append(Route("/metrics", _metrics(settings, reader)))
     return Guard(Starlette(routes=routes, exception_handlers={404: _nothing}), token)
 
@@ -75,7 +78,7 @@ def _now() -> int:
 
 
 def _page(
-    name: str, settings: Settings, reader: Reader, kept: Kept
+    name: str, settings: Settings, reader: Reader, kept: Kept, moments: Moments
 ) -> Callable[[Request], Response]:
     """Called in a thread: a page waits for the engine."""
 
@@ -87,7 +90,12 @@ def _page(
             if name == "overview" and not at:
                 page, at_ms = kept.page(at_ms)
             else:
-                page = PAGES[name](Asked(settings, reader, at_ms, given))
+                page = PAGES[name](Asked(settings, reader, at_ms, given, moments))
+            as_of_ms = as_of_ms_of(given)
+            if as_of_ms is not None and name in PAST:
+                at_ms = as_of_ms
+            elif as_of_ms is not None:
+                page = replace(page, note=NO_PAST)
         except MoldauError as error:
             status = 503 if isinstance(error, Busy) else 400
             return refused(request, str(error), status)

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from moldau.domains import kinds
 from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.tables.values import to_json
 from moldau.serving.pages.group import address_of
+from moldau.serving.past import PAST
 
 _NONE = "-"
 _LETTERS = 100
@@ -106,6 +108,12 @@ def url(page: str, given: Mapping[str, str]) -> str:
     return f"/{page}" + (f"?{query}" if query else "")
 
 
+def onward(page: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What a link to another page carries on of the clock."""
+    names = ("at", "as_of") if page in PAST else ("at",)
+    return {name: given.get(name, "") for name in names}
+
+
 def _number(column: str, value: float) -> Cell:
     if column.endswith("_at_ms"):
         return _of_ms(int(value))
@@ -158,7 +166,7 @@ def _link(column: str, value: str, row: Mapping[str, Any]) -> tuple[str, Mapping
             return "mirrors", {"flow": row["flow"], "group": value}
         case "flow":
             return "mirrors", {"flow": value}
-        case "run_id":
+        case "run_id" if "kind" not in row or row["kind"] in kinds():  # others decide nothing
             return "decisions", {"run": value}
         case "producer_id" if cluster and len(value) <= 250:
             return "producers", {"cluster": cluster, "producer": value}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from moldau.instants import format_instant
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
-_RELATION = re.compile(r"\b(?:marts|state|decisions|history)\.\w+")
+_RELATION = re.compile(r"\b(?:marts|decoded|state|decisions|history)\.\w+")
 Shown = Literal["table", "facts", "columns", "lines"]
 
 

@@ -13,7 +13,7 @@ from moldau import __version__
 from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.serving import charts
-from moldau.serving.cells import cell_of, is_number, label_of, url
+from moldau.serving.cells import cell_of, is_number, label_of, onward, url
 from moldau.serving.graph import BOX, graph_of
 from moldau.serving.pages.page import Page, Words
 from moldau.serving.question import Answer
@@ -95,6 +95,7 @@ def _environment() -> jinja2.Environment:
         "charts": charts,
         "is_file": False,
         "menu": MENU,
+        "onward": onward,
         "query_of": query_of,
         "shown": _shown,
         "url": url,

@@ -175,6 +175,31 @@ def test_the_clock_is_in_every_link_on(client: TestClient) -> None:
     assert all(f"at={AT_MS}" in link or "at=2026-" in link for link in links)
 
 
+def test_runs_that_decide_nothing_lead_nowhere(client: TestClient) -> None:
+    html = client.get("/runs", params=AT).text
+    assert "/decisions?run=00000002-sweep" in html
+    assert "00000001-load" in html
+    assert "/decisions?run=00000001-load" not in html
+
+
+def test_nothing_that_is_later_than_the_clock_failed_in_the_last_day(client: TestClient) -> None:
+    def failed(at_ms: int) -> int:
+        told = client.get("/overview.json", params={"at": at_ms}).json()["sections"]
+        return len(told["failed_runs"]["rows"])
+
+    day_ms = 86_400_000
+    assert [failed(AT_MS + step) for step in (-day_ms, 0, day_ms - 60_000, day_ms)] == [0, 1, 1, 0]
+
+
+def test_pages_are_answered_without_spark_whatever_the_engine_of_runs_is(
+    empty: Settings,
+) -> None:
+    writer(empty.warehouse)("state.runs", {"run_id": "00000001-load", "kind": "load"})
+    settings = empty.model_copy(update={"engine": "spark"})
+    told = TestClient(application(settings), base_url=HERE).get("/runs.json").json()
+    assert [row["run_id"] for row in told["sections"]["runs"]["rows"]] == ["00000001-load"]
+
+
 def test_what_another_command_writes_is_seen(empty: Settings) -> None:
     writer(empty.warehouse)("state.runs", {"run_id": "00000001-load", "kind": "load"})
     client = TestClient(application(empty), base_url=HERE)

@@ -1,7 +1,11 @@
-"""A group as it was: the page says what `moldau explain --as-of` and `moldau timeline` say."""
+"""Groups as they were: pages say what `moldau explain` and `moldau show` say with `--as-of`."""
 
 from __future__ import annotations
 
+import json
+import re
+
+import pytest
 from click.testing import CliRunner
 from hostile_rows import HERE
 from starlette.testclient import TestClient
@@ -9,8 +13,10 @@ from starlette.testclient import TestClient
 from moldau.cli import moldau
 from moldau.project import SAMPLES
 from moldau.runs.load import load
-from moldau.serving.app import application
+from moldau.serving.app import PAGES, application
+from moldau.serving.past import NO_PAST, PAST
 from moldau.sessions.session import Session
+from moldau.settings import Settings
 
 GROUP = {"cluster": "served", "group": "c-txn-off"}
 THEN = "2026-11-21T07:56:00Z"
@@ -32,3 +38,58 @@ def test_a_group_is_shown_as_it_was(session: Session) -> None:
     assert then["sections"].keys() < now["sections"].keys()
     refused = client.get("/group.json", params=GROUP | {"as_of": "then"})
     assert "'then' is not an instant" in refused.json()["problem"]
+
+
+def test_pages_of_all_groups_are_shown_as_they_were(session: Session) -> None:
+    load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "served", "records")
+    client = TestClient(application(session.settings), base_url=HERE)
+    then = {"cluster": "served", "as_of": THEN}
+
+    words = ["show", "marts.groups", "--as-of", THEN, "--where", "not is_deleted", "--format"]
+    told = CliRunner().invoke(moldau, [*words, "json", "--warehouse", str(session.warehouse)])
+    shown = {row["group_id"] for row in json.loads(told.stdout) if row["cluster_id"] == "served"}
+    listed = client.get("/groups.json", params=then).json()
+    assert {row["group_id"] for row in listed["sections"]["groups"]["rows"]} == shown
+    now = client.get("/groups.json", params={"cluster": "served"}).json()
+    assert shown != {row["group_id"] for row in now["sections"]["groups"]["rows"]}
+    assert listed["at"] == THEN
+    assert f"Rebuilt as of {THEN}" in client.get("/groups", params=then).text
+
+    decided = client.get("/decisions.json", params=then | {"group": "c-txn-off"}).json()["sections"]
+    assert "history" not in decided
+    assert [section["query"] for section in decided.values()] == ["", ""]
+    words[1:2] = ["decisions.group_sweeps"]
+    told = CliRunner().invoke(
+        moldau, [*words[:4], "--format", "json", "--warehouse", str(session.warehouse)]
+    )
+    [sweep] = [row for row in json.loads(told.stdout) if row["group_id"] == "c-txn-off"]
+    found = {row["subject"]: row["decision"] for row in decided["decisions"]["rows"]}
+    assert found["sweep c-txn-off"] == sweep["decision"]
+
+
+def test_links_of_the_past_lead_to_the_past(session: Session) -> None:
+    load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "served", "records")
+    client = TestClient(application(session.settings), base_url=HERE)
+    html = client.get("/groups", params={"cluster": "served", "as_of": THEN}).text
+    links = re.findall(r'<td[^>]*><a href="(/group[^"]*)"', html)
+    assert links
+    assert all("as_of=2026" in link for link in links)
+    assert re.findall(r'href="(/tiers[^"]*)"', html) == ["/tiers"]
+
+
+@pytest.mark.parametrize("name", sorted({*PAGES} - {*PAST, "topology"}))
+def test_other_pages_say_that_they_have_no_past(empty: Settings, name: str) -> None:
+    client = TestClient(application(empty), base_url=HERE)
+    assert client.get(f"/{name}.json", params={"as_of": THEN}).json()["note"] == NO_PAST
+    assert NO_PAST in client.get(f"/{name}", params={"as_of": THEN}).text
+
+
+def test_a_moment_of_too_many_records_is_refused(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "served", "records")
+    monkeypatch.setattr("moldau.serving.past.MOST_RECORDS", 3)
+    client = TestClient(application(session.settings), base_url=HERE)
+    answer = client.get("/groups.json", params={"as_of": THEN})
+    assert answer.status_code == 400
+    assert "would be gone through, and a page does so with 3" in answer.json()["problem"]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from moldau.declared import domains
+from moldau.runs.as_of import About
 from moldau.serving.pages.page import Asked, Field, Page, all_of, equal
-from moldau.serving.question import Once, Question, text
+from moldau.serving.past import as_it_was
+from moldau.serving.question import Answer, Once, Question, text
 
 _ROWS = 100
 _COLUMNS = {
@@ -19,6 +23,14 @@ _COLUMNS = {
 
 
 def decisions(asked: Asked) -> Page:
+    """`as_of`: what was decided about groups at an instant."""
+    given = asked.given
+    about = About(given.get("cluster") or None, given.get("group") or None)
+    # runs that rebuild it are none that anybody could look up
+    return as_it_was(asked, about, _decisions, ("history", "run_id"))
+
+
+def _decisions(asked: Asked) -> Page:
     narrowed = {name for name in _COLUMNS if asked.given.get(name)}
     given = asked.given
     where = all_of([*equal(asked, _COLUMNS), *_that_name(given.get("subject", ""))])
@@ -31,12 +43,19 @@ def decisions(asked: Asked) -> Page:
     return Page(
         "Decisions",
         "What is decided about whom and why, and how that changed.",
-        tuple(asked.reader.ask(questions, asked.at_ms)),
+        tuple(map(_cut, asked.reader.ask(questions, asked.at_ms))),
         fields=(
             Field("domain", "Domain", tuple(one.name for one in domains())),
             *(Field(name, name.capitalize()) for name in list(_COLUMNS)[1:]),
+            Field("as_of", "As it was at"),
         ),
     )
+
+
+def _cut(answer: Answer) -> Answer:
+    """Of those that are all nothing else is said."""
+    is_cut = len(answer.rows) == _ROWS
+    return answer if is_cut else replace(answer, question=replace(answer.question, about=""))
 
 
 def _of_history(asked: Asked) -> list[str]:
@@ -104,7 +123,7 @@ order by run_id desc, subject limit {_ROWS}""",
 from {found}
 order by domain, cluster_id, subject limit {_ROWS}""",
         "No decision fits.",
-        about=f"The first {_ROWS}: below all are counted.",
+        about=f"The first {_ROWS}: all are counted by reason.",
         once=once,
         hidden=("reason_text",),
     )

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from moldau.errors import MoldauError
-from moldau.instants import parse_instant
 from moldau.reading.explain.groups import READ, START_POSITIONS, explain_subject
 from moldau.reading.explain.groups_words import in_words
 from moldau.reading.tables.query import Tables
-from moldau.runs.as_of import About, as_of
+from moldau.runs.as_of import About
 from moldau.serving.pages.page import Asked, Field, Page, Words
+from moldau.serving.past import as_of_ms_of
 from moldau.serving.question import Answer, Question, instant, text
-from moldau.serving.reader import Reader
 from moldau.warehouse.contracts import marts
 
 _ROWS = 200
@@ -29,12 +28,13 @@ def group(asked: Asked) -> Page:
     `as_of`: as it was at an instant, rebuilt from the records up to it."""
     cluster, name = key_of(asked)
     link = ("topology", address_of(cluster, name), "Its topology")
-    if not (told := asked.given.get("as_of")):
-        sections = _sections(asked, cluster, name)
+    if (as_of_ms := as_of_ms_of(asked.given)) is None:
+        sections = _asked(asked, cluster, name, _questions(cluster, name))
         lead, has_link = f"Group of cluster {cluster}.", _is_streams(sections)
     else:
-        lead, sections = _as_of(asked, cluster, name, parse_instant(told))
-        has_link = False
+        with asked.moments.of(asked, as_of_ms, About(cluster, name)) as (then, words):
+            sections = _sections_then(then, cluster, name)
+        lead, has_link = f"Group of cluster {cluster}, {words}.", False
     return Page(
         name,
         lead,
@@ -43,23 +43,6 @@ def group(asked: Asked) -> Page:
         kept=tuple(address_of(cluster, name)),
         link=link if has_link else None,
     )
-
-
-def _as_of(
-    asked: Asked, cluster: str, name: str, as_of_ms: int
-) -> tuple[str, tuple[Answer | Words, ...]]:
-    with (
-        asked.reader.alone(),
-        as_of(asked.settings, as_of_ms, About(cluster, name)) as moment,
-    ):
-        reader = Reader(moment.settings.warehouse)
-        then = Asked(moment.settings, reader, as_of_ms, {})
-        lead = f"Group of cluster {cluster}, {moment.words}."
-        return lead, _sections_then(then, cluster, name)
-
-
-def _sections(asked: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:
-    return _asked(asked, cluster, name, _questions(cluster, name))
 
 
 def _sections_then(then: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:

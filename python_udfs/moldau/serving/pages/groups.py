@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from moldau.runs.as_of import About
 from moldau.serving.pages.page import Asked, Field, Page, all_of, equal, place_of
+from moldau.serving.past import as_it_was
 from moldau.serving.question import Question, text
 
 ROWS = 50
@@ -30,6 +32,11 @@ _COLUMNS = {
 
 
 def groups(asked: Asked) -> Page:
+    """`as_of`: as they were at an instant."""
+    return as_it_was(asked, About(asked.given.get("cluster") or None), _groups)
+
+
+def _groups(asked: Asked) -> Page:
     given = asked.given
     place = place_of(asked)
     wanted = _wanted(asked, given.get("sort") in _OF_SWEEPS)
@@ -64,6 +71,7 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
             Field("state", "State", STATES),
             Field("next_sweep", "Next sweep", SWEEPS),
             Field("sort", "Sort by", tuple(SORTS)),
+            Field("as_of", "As they were at"),
         ),
         page=place,
         has_next=place * ROWS < in_all,

@@ -10,6 +10,7 @@ from moldau.serving.question import Once, Question, instant
 from moldau.warehouse.aside import in_words, read_aside
 
 _DAY_MS = 86_400_000
+_TICK_MS = 60_000  # the clock of a page is set back to the minute
 _HOUR_US = 3_600_000_000
 _ROWS = 10
 
@@ -68,7 +69,8 @@ def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
 
 
 def _questions(at_ms: int) -> list[Question]:
-    now, tomorrow, yesterday = (instant(at_ms + step) for step in (0, _DAY_MS, -_DAY_MS))
+    steps = (0, _DAY_MS, -_DAY_MS, _TICK_MS)
+    now, tomorrow, yesterday, soonest = (instant(at_ms + step) for step in steps)
     soon = Once(
         "soon",
         f"""select cluster_id, group_id, expires_at
@@ -147,7 +149,8 @@ limit {_ROWS}""",
             "failed_runs",
             "Runs of the last day that did not succeed",
             f"""select run_id, kind, cluster_ids, status, finished_at_ms, count(*) over () as in_all
-from state.runs where status <> 'succeeded' and finished_at_ms > {at_ms - _DAY_MS}
+from state.runs
+where status <> 'succeeded' and finished_at_ms between {at_ms - _DAY_MS} and {at_ms + _TICK_MS}
 order by run_id desc limit {_ROWS}""",
         ),
         Question(
@@ -156,7 +159,7 @@ order by run_id desc limit {_ROWS}""",
             f"""select
     cluster_id, operation, outcome, count(*) as calls, max(finished_at) as last_at,
     max_by(message, finished_at) as last_message, count(*) over () as in_all
-from marts.plugin_calls where outcome <> 'success' and finished_at > {yesterday}
+from marts.plugin_calls where outcome <> 'success' and finished_at between {yesterday} and {soonest}
 group by cluster_id, operation, outcome order by last_at desc limit {_ROWS}""",
         ),
         Question(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.serving.question import Answer, text
@@ -11,17 +12,28 @@ from moldau.serving.reader import Reader
 from moldau.settings import Settings
 from moldau.topologies.description import TopologyDescription
 
+if TYPE_CHECKING:
+    from moldau.serving.past import Moments
+
 _LAST_PAGE = 20_000
+
+
+def _moments() -> Moments:
+    from moldau.serving.past import Moments
+
+    return Moments()
 
 
 @dataclass(frozen=True)
 class Asked:
-    """`given`: what stands behind the ? of the address; `at_ms`: the clock of the page."""
+    """`given`: what stands behind the ? of the address; `at_ms`: the clock of the page;
+    `moments`: those that other pages were as of."""
 
     settings: Settings
     reader: Reader
     at_ms: int
     given: Mapping[str, str]
+    moments: Moments = field(default_factory=_moments)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,114 @@
+"""Pages as of an instant (`?as_of=`): their groups are rebuilt from the records up to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+from moldau.errors import MoldauError
+from moldau.instants import format_instant, parse_instant
+from moldau.runs.as_of import About, as_of
+from moldau.serving.pages.page import Asked, Page, Words
+from moldau.serving.question import Answer, Question, text
+from moldau.serving.reader import Busy, Reader
+
+PAST = ("group", "groups", "decisions")
+NO_PAST = (
+    "Groups and what is decided about them are rebuilt as of an instant, and nothing else: "
+    "this page shows what is known now."
+)
+MOST_RECORDS = 200_000  # of a moment that a page waits for
+_RECORDS = "decoded.group_records"
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class _Held:
+    key: object
+    stack: ExitStack
+    then: Asked
+    words: str
+
+
+class Moments:
+    """The last moment stays open: its pages are turned, sorted and searched."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._held: _Held | None = None
+
+    @contextmanager
+    def of(self, asked: Asked, as_of_ms: int, about: About) -> Iterator[tuple[Asked, str]]:
+        """What to ask the moment by, and in words how far its past is known.
+
+        MoldauError if it is of too many records; Busy when no turn came."""
+        if not self._turn.acquire(timeout=_PATIENCE):
+            raise Busy("the past is asked for by too many at once: try again in a moment")
+        try:
+            key = (as_of_ms, about, asked.reader.versions())
+            if self._held is None or self._held.key != key:
+                self._close()
+                _require_few(asked, as_of_ms, about)
+                self._held = _opened(key, asked, as_of_ms, about)
+            yield replace(self._held.then, given=asked.given), self._held.words
+        finally:
+            self._turn.release()
+
+    def _close(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.stack.close()
+
+
+def _opened(key: object, asked: Asked, as_of_ms: int, about: About) -> _Held:
+    stack = ExitStack()
+    with asked.reader.alone():
+        moment = stack.enter_context(as_of(asked.settings, as_of_ms, about))
+    reader = Reader(moment.settings.warehouse)
+    return _Held(key, stack, Asked(moment.settings, reader, as_of_ms, {}), moment.words)
+
+
+def _require_few(asked: Asked, as_of_ms: int, about: About) -> None:
+    told = {"cluster_id": about.cluster_id, "group_id": about.group_id}
+    mine = "".join(f" and {name} = {text(value)}" for name, value in told.items() if value)
+    sql = f"select count(*) as in_all from {_RECORDS} where recorded_at_ms <= {as_of_ms:d}{mine}"
+    [counted] = asked.reader.ask([Question("records", "Records", sql)], asked.at_ms)
+    if counted.in_all > MOST_RECORDS:
+        at = format_instant(as_of_ms)
+        raise MoldauError(
+            f"{counted.in_all:,} records up to {at} would be gone through, and a page does so with "
+            f"{MOST_RECORDS:,}: choose a cluster or a group, or ask "
+            f"`moldau show marts.groups --as-of {at}`"
+        )
+
+
+def as_it_was(
+    asked: Asked, about: About, make: Callable[[Asked], Page], leaves_out: tuple[str, ...] = ()
+) -> Page:
+    """A page as it is now, or as of the instant that was asked for: without queries, which would
+    be answered as it is now, and without these sections and columns."""
+    if (as_of_ms := as_of_ms_of(asked.given)) is None:
+        return make(asked)
+    with asked.moments.of(asked, as_of_ms, about) as (then, words):
+        page = make(then)
+    sections = tuple(
+        _without_query(section, leaves_out)
+        for section in page.sections
+        if isinstance(section, Words) or section.question.name not in leaves_out
+    )
+    return replace(page, lead=f"{page.lead} Rebuilt {words}.", sections=sections)
+
+
+def as_of_ms_of(given: Mapping[str, str]) -> int | None:
+    """MoldauError if it is no instant."""
+    told = given.get("as_of")
+    return parse_instant(told) if told else None
+
+
+def _without_query(section: Answer | Words, hidden: tuple[str, ...]) -> Answer | Words:
+    if isinstance(section, Words):
+        return section
+    question = section.question
+    return replace(section, question=replace(question, told="", hidden=(*question.hidden, *hidden)))
