@@ -46,9 +46,11 @@ def group(asked: Asked) -> Page:
 def _as_of(
     asked: Asked, cluster: str, name: str, as_of_ms: int
 ) -> tuple[str, tuple[Answer | Words, ...]]:
+    # of one group, whose page does not wait for a JVM
+    settings = asked.settings.model_copy(update={"engine": "duckdb"})
     with (
         asked.reader.alone(),
-        as_of(asked.settings, as_of_ms, About(cluster, name)) as moment,
+        as_of(settings, as_of_ms, About(cluster, name)) as moment,
     ):
         reader = Reader(moment.settings.warehouse)
         then = Asked(moment.settings, reader, as_of_ms, {})
