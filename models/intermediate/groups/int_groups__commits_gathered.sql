@@ -8,7 +8,7 @@ commits as (
         case
             when group_before is null or group_before.is_tombstone then null
             when group_before.kind = 2 then group_before.member_count > 0
-            else members_known > 0
+            when are_members_known then members_known > 0
         end as has_members
 
     from {{ ref('int_groups__records_followed') }}

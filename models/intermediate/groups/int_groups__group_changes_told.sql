@@ -100,6 +100,8 @@ states_named as (
             when 17 then 'streams'
         end as type_after,
         case
+            {# no retention removes a share group (ShareGroup.shouldExpire) #}
+            when kind = 11 then 'BEFORE_DUE'
             when not stood or recorded_at_ms < 0 then 'UNKNOWN'
             when members_before = 0 then 'RETENTION'
             else 'BEFORE_DUE'

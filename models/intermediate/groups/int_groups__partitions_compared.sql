@@ -12,6 +12,12 @@ partitions_told as (
 
 ),
 
+lineages as (
+
+    select * from {{ ref('stg_state__leader_epochs') }}
+
+),
+
 topics_told as (
 
     select
@@ -45,12 +51,29 @@ partitions_compared as (
         followed.committed_topic_id,
         followed.committed_offset,
         followed.committed_at_ms,
+        followed.committed_leader_epoch,
         followed.is_unsubscribed,
         told.topic_id,
         told.log_start_offset,
         told.last_stable_offset,
         told.high_watermark,
         told.log_end_offset,
+        {# as a broker answers who asks where an epoch ended (OffsetsForLeaderEpoch) #}
+        coalesce(
+            array_min(transform(
+                filter(
+                    lineages.epochs,
+                    epoch -> epoch.leader_epoch > followed.committed_leader_epoch
+                ),
+                epoch -> epoch.start_offset
+            )),
+            if(
+                array_max(transform(lineages.epochs, epoch -> epoch.leader_epoch))
+                = followed.committed_leader_epoch,
+                told.log_end_offset,
+                null
+            )
+        ) as epoch_end_offset,
         told.taken_at_ms,
         clusters_told.cluster_id is not null
         and topics_told.cluster_id is null as is_topic_gone,
@@ -67,11 +90,24 @@ partitions_compared as (
 
     from partitions_followed as followed
 
-    left join partitions_told as told using (cluster_id, topic_name, partition_index)
+    left join partitions_told as told
+        on
+            followed.cluster_id = told.cluster_id
+            and followed.topic_name = told.topic_name
+            and followed.partition_index = told.partition_index
 
-    left join topics_told using (cluster_id, topic_name)
+    left join lineages
+        on
+            told.cluster_id = lineages.cluster_id
+            and told.topic_id = lineages.topic_id
+            and told.partition_index = lineages.partition_index
 
-    left join clusters_told using (cluster_id)
+    left join topics_told
+        on
+            followed.cluster_id = topics_told.cluster_id
+            and followed.topic_name = topics_told.topic_name
+
+    left join clusters_told on followed.cluster_id = clusters_told.cluster_id
 
 )
 

@@ -64,6 +64,8 @@ partitions_gathered as (
         if(live_offsets.is_told, live_offsets.committed_offset, null)
             as committed_offset,
         if(live_offsets.is_told, live_offsets.commit_at_ms, null) as committed_at_ms,
+        if(live_offsets.is_told, live_offsets.leader_epoch, null)
+            as committed_leader_epoch,
         {# whoever joins by the new protocols reads something: no topic at all means
            that it is not known, as of a pattern that nobody has resolved yet #}
         coalesce(
@@ -92,6 +94,7 @@ partitions_gathered as (
         null as committed_topic_id,
         null as committed_offset,
         null as committed_at_ms,
+        null as committed_leader_epoch,
         false as is_unsubscribed
 
     from subscriptions
@@ -111,6 +114,7 @@ partitions_followed as (
         max(committed_topic_id) as committed_topic_id,
         max(committed_offset) as committed_offset,
         max(committed_at_ms) as committed_at_ms,
+        max(committed_leader_epoch) as committed_leader_epoch,
         bool_or(is_unsubscribed) as is_unsubscribed
 
     from partitions_gathered

@@ -119,19 +119,28 @@ records_followed as (
 
     select
         *,
-        greatest(
-            sum(members_added) over (
-                partition by cluster_id, group_id, incarnation
-                order by log_offset
-                rows between unbounded preceding and current row
-            ),
-            0
-        ) as members_known,
+        greatest(sum(members_added) over of_incarnation, 0) as members_known,
         min(if(is_tombstone, null, log_offset)) over (
             partition by cluster_id, group_id, incarnation
-        ) as begun_log_offset
+        ) as begun_log_offset,
+        {# a log that begins in the middle lacks members that joined before: the first
+           epoch of a group is 1, and what follows its tombstone is here #}
+        incarnation > 0
+        or max(members_added) over of_incarnation = 1
+        or coalesce(
+            first_value(if(is_group and not is_tombstone, epoch, null)) ignore nulls
+                over of_incarnation <= 1,
+            false
+        ) as are_members_known
 
     from members_moved
+
+    window
+        of_incarnation as (
+            partition by cluster_id, group_id, incarnation
+            order by log_offset
+            rows between unbounded preceding and current row
+        )
 
 )
 

@@ -33,6 +33,7 @@ positions_reasoned as (
             when is_topic_recreated and not is_commit_newer then 'TOPIC_RECREATED'
             when is_topic_recreated then 'NO_END_KNOWN'
             when committed_offset < log_start_offset then 'BELOW_LOG_START'
+            when epoch_end_offset < committed_offset and not is_commit_newer then 'LOG_TRUNCATED'
             when committed_offset > log_end_offset and not is_commit_newer
                 then 'ABOVE_LOG_END'
             when
@@ -57,9 +58,14 @@ start_positions as (
         reasons.decision,
         positions.reason_code,
         reasons.reason_text,
-        if(reasons.decision = 'continue', positions.committed_offset, null)
-            as position,  -- noqa: RF04
+        case
+            when reasons.decision <> 'continue' then null
+            when positions.reason_code = 'LOG_TRUNCATED' then positions.epoch_end_offset
+            else positions.committed_offset
+        end as position,  -- noqa: RF04
         positions.committed_offset,
+        positions.committed_leader_epoch,
+        positions.epoch_end_offset,
         positions.log_start_offset,
         positions.last_stable_offset,
         positions.high_watermark,

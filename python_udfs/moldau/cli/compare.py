@@ -41,11 +41,12 @@ def compare(
     if len(rulesets) != 2:
         raise click.UsageError("give --ruleset twice")
     from moldau.instants import now_ms
-    from moldau.reading.tables.query import table_rows
+    from moldau.reading.tables.query import key_of, table_rows
     from moldau.runs.compare import compare as compare_rulesets
 
     with session_for(settings, "moldau compare", wait, clusters=clusters) as session:
         decided_at_ms = now_ms() if at_ms is None else at_ms
         compare_rulesets(session, domain, (rulesets[0], rulesets[1]), clusters, decided_at_ms)
-    found = table_rows(settings.warehouse, "marts.ruleset_differences")
-    write_rows(found.columns, found.rows, output_format)
+    mart = "marts.ruleset_differences"
+    found = table_rows(settings.warehouse, mart)
+    write_rows(found.columns, found.rows, output_format, key_of(settings.warehouse, mart))

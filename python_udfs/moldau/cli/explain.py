@@ -9,7 +9,7 @@ from moldau.cli.options import (
     clock_option,
     cluster_option,
     format_option,
-    pass_settings_to_read,
+    pass_settings_of_moments,
 )
 from moldau.cli.output import write_dicts
 from moldau.cli.say import say, warn
@@ -25,7 +25,7 @@ from moldau.settings import Settings
 @clock_option
 @as_of_option
 @format_option
-@pass_settings_to_read
+@pass_settings_of_moments
 def explain(
     settings: Settings,
     subject: tuple[str, ...],

@@ -84,6 +84,22 @@ pass_settings_to_read = functools.partial(_with_settings, checks_plugins=False, 
 """Likewise, for a verb that only reads."""
 
 
+def pass_settings_of_moments(command: Callable[..., Any]) -> Any:
+    """Likewise, with `--engine` for `--as-of`: whatever else the verb does, it only reads."""
+
+    @functools.wraps(command)
+    def with_moment(settings: Settings, *arguments: Any, **options: Any) -> Any:
+        named = click.get_current_context().params.get("engine")
+        if named and options["as_of_ms"] is None:
+            raise click.UsageError(
+                "--engine says what rebuilds the moment of --as-of, which is not given: all else "
+                "is read without Spark (`moldau sql` asks Spark)"
+            )
+        return command(settings, *arguments, **options)
+
+    return pass_settings_of_verbs(with_moment)
+
+
 def require_folder(warehouse: Path) -> None:
     """MoldauError if a warehouse can neither be there nor be made there."""
     if os.path.exists(warehouse) and not os.path.isdir(warehouse):

@@ -8,7 +8,7 @@ from moldau.cli.options import (
     as_of_option,
     clock_option,
     format_option,
-    pass_settings_to_read,
+    pass_settings_of_moments,
     shape_options,
 )
 from moldau.cli.output import Shape, write_rows
@@ -24,7 +24,7 @@ from moldau.settings import Settings
 @as_of_option
 @format_option
 @shape_options
-@pass_settings_to_read
+@pass_settings_of_moments
 def show(
     settings: Settings,
     table: str,
@@ -40,7 +40,8 @@ def show(
     TABLE is `database.table`, or the bare name if only one database has it. The condition is
     DuckDB's SQL; `moldau status --tables` lists the tables. A terminal gets the columns that
     matter first, as many as fit, and instants in UTC. With --as-of, groups and what is decided
-    about them are rebuilt from the records up to an instant; nothing is written.
+    about them are rebuilt from the records up to an instant, by the engine that makes runs;
+    nothing is written.
 
     \b
     Example:

@@ -10,7 +10,7 @@ from moldau.cli.options import (
     clusters_option,
     format_option,
     pass_settings,
-    pass_settings_to_read,
+    pass_settings_of_verbs,
 )
 from moldau.cli.output import write_rows
 from moldau.declared import domains
@@ -110,7 +110,7 @@ def _command(domain: Domain) -> click.Command:
     @at_option
     @clusters_option
     @format_option
-    @pass_settings_to_read
+    @pass_settings_of_verbs
     def command(
         settings: Settings,
         pairs: tuple[str, ...],
@@ -141,7 +141,13 @@ for _domain in domains():
 
 
 def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
-    return dict(_pair(text) for text in texts)
+    found: dict[str, str] = {}
+    for text in texts:
+        name, value = _pair(text)
+        if name in found:
+            raise click.UsageError(f"--set {name} is given twice: {found[name]!r} and {value!r}")
+        found[name] = value
+    return found
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -141,7 +141,7 @@ class Subjects:
 class Told:
     """What `moldau what-if` tells of both sides: rows that have the same `keys` and other `values`.
 
-    `sql`: a query in DuckDB's SQL for the rows of one side, with these columns."""
+    `sql`: a query in Spark's SQL for the rows of one side, with these columns."""
 
     keys: tuple[str, ...]
     values: tuple[str, ...]

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def is_for_spark(named: EngineName, size: int, needs_spark: bool = False) -> bool:
+    """Whether Spark is to make models that read `size` bytes, and not DuckDB; the rest as for
+    `Engines.begin`."""
+    return needs_spark or named == "spark" or (named == "auto" and size >= duckdb_bytes())
+
+
 class Engines:
     """Both of them, and the one at hand: that of the run that is open."""
 
@@ -32,8 +38,7 @@ class Engines:
         whatever was named, for settings say what DuckDB would read otherwise, or nobody holds the
         lock of the warehouse: only Spark's MERGE notices every other writer. Gives the engine.
         """
-        is_big = named == "auto" and size >= duckdb_bytes()
-        is_sparks = needs_spark or named == "spark" or is_big
+        is_sparks = is_for_spark(named, size, needs_spark)
         self.at_hand = self.spark if is_sparks else self.duckdb
         self.at_hand.begin(brought, size < small_bytes())
         return "spark" if is_sparks else "duckdb"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import partial
 from typing import TYPE_CHECKING
 
 from moldau.compiled.dbt import parse_early
@@ -47,16 +47,18 @@ def start_session(
     warehouse = settings.warehouse.resolve()
     create(warehouse)
     seed(warehouse)
-
-    @cache
-    def start_spark() -> SparkSession:
-        parse_early(warehouse)
-        is_brief = bytes_coming is not None and is_small(warehouse, bytes_coming)
-        spark = engine.start(warehouse, is_brief, settings.spark)
-        engine.suit_to(spark, is_small=True)
-        register_databases(spark, warehouse)
-        return spark
-
-    session = Session(settings, warehouse, Engines(warehouse, start or start_spark), tell)
+    engines = Engines(warehouse, start or partial(start_spark, settings, bytes_coming))
+    session = Session(settings, warehouse, engines, tell)
     finish_interrupted(session)
     return session
+
+
+def start_spark(settings: Settings, bytes_coming: int | None) -> SparkSession:
+    """Spark for the runs of a warehouse, which is there."""
+    warehouse = settings.warehouse.resolve()
+    parse_early(warehouse)
+    is_brief = bytes_coming is not None and is_small(warehouse, bytes_coming)
+    spark = engine.start(warehouse, is_brief, settings.spark)
+    engine.suit_to(spark, is_small=True)
+    register_databases(spark, warehouse)
+    return spark

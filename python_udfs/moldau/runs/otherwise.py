@@ -1,7 +1,7 @@
 """What a domain would decide under other settings on the same state, without a trace.
 
-The SQL that decides is asked twice, as it is asked by a mart: no run is opened, no engine started
-and nothing is written, so no table, no history and no later answer knows of it.
+The SQL that decides is asked twice, as it is asked by a mart: no run is opened and nothing is
+written, so no table, no history and no later answer knows of it. The engine is chosen as for runs.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from moldau.declared.domain import Domain, Told, WhatIf
+from moldau.engines.chosen import is_for_spark
 from moldau.engines.duckdb.translation import to_duckdb
+from moldau.engines.sizes import bytes_read
 from moldau.errors import MoldauError
 from moldau.literals import rows_sql
+from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import View
+from moldau.reading.tables.views import View, tables_under
 from moldau.runs.scope import scope_among
 from moldau.sessions.open_run import settings_rows
 from moldau.sessions.run import Run
@@ -52,20 +55,26 @@ def decide_otherwise(
         require_rule_set(domain.name, ruleset)
     scope = scope_among(_known_clusters(settings), clusters)
     other = with_settings(settings, domain, changes)
+    if settings.engine == "duckdb" and (entry := other.sparks_entry):
+        raise MoldauError(
+            f"--set gives {entry} a pattern that only Spark reads as Java does, so --engine cannot "
+            "be duckdb"
+        )
     sides = []
     for its, rules in ((settings, None), (other, ruleset)):
-        if domain.sections and (entry := its.sparks_entry):
-            raise MoldauError(
-                f"a pattern of {entry} is one that DuckDB, which answers here, reads in another "
-                "way than Java: write it without (?...), \\b, possessive or nested forms"
-            )
         run = Run(_RUN_ID, "what_if", scope, at_ms, is_dry_run=True, started_at_ms=at_ms)
         run.rulesets = {name: _rule_sets(its, name, domain.name, rules) for name in scope}
         sides.append(_brought(domain, its, run))
     _refuse_folded(asked, *(recorded for _, recorded in sides))
     told = asked.told[by]
-    now, then = (_rows(settings, asked, told, views, at_ms) for views, _ in sides)
-    return _compared(told, now, then)
+    _require_tables(settings, asked)
+    columns = [*told.keys, *(f"{name}{side}" for name in told.values for side in ("", "_then"))]
+    (now, _), (then, _) = sides
+    needs_spark = bool(domain.sections) and bool(settings.sparks_entry or other.sparks_entry)
+    if is_for_spark(settings.engine, bytes_read(settings.warehouse), needs_spark):
+        return columns, _told_by_spark(settings, asked, told, now, then, at_ms)
+    found = (_rows(settings, asked, told, views, at_ms) for views in (now, then))
+    return columns, _compared(told, *found)
 
 
 def with_settings(settings: Settings, domain: Domain, changes: Mapping[str, str]) -> Settings:
@@ -123,16 +132,15 @@ def _brought(
             raise MoldauError(f"moldau.yml has no entry of `{section}:` that is in scope")
         rows[recorded.view] = found
         entries += found
-    views = [
-        View(f"run.{name}", to_duckdb(rows_sql(run_views()[name], told)))
-        for name, told in rows.items()
-    ]
-    undecided = [
-        View(f"staging.stg_decisions__{table.name}", f"select * from {name} where false", (name,))
-        for name, table in tables().items()
-        if table.database == "decisions"
-    ]
-    return [*views, *undecided], entries
+    views = []
+    for name, told in rows.items():
+        sql = rows_sql(run_views()[name], told)
+        views.append(View(f"run.{name}", to_duckdb(sql), is_list=False, spark_sql=sql))
+    for name, table in tables().items():
+        if table.database == "decisions":
+            view, sql = f"staging.stg_decisions__{table.name}", f"select * from {name} where false"
+            views.append(View(view, sql, (name,), is_list=False, spark_sql=sql))
+    return views, entries
 
 
 def _is_in_scope(settings: Settings, domain: Domain, name: str, cluster_ids: Sequence[str]) -> bool:
@@ -157,19 +165,39 @@ def _refuse_folded(
                 )
 
 
-def _rows(
-    settings: Settings, asked: WhatIf, told: Told, views: Sequence[View], at_ms: int
-) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    found = Tables(settings.warehouse, asked.reads, at_ms, views, makes_lists=True)
-    if found.is_missing_any:
+def _require_tables(settings: Settings, asked: WhatIf) -> None:
+    if not tables_under(asked.reads) <= set(existing_tables(settings.warehouse)):
         raise MoldauError(
             f"{settings.warehouse} lacks tables that decisions are made from: "
             f"`moldau init --warehouse {settings.warehouse}` makes them"
         )
+
+
+def _told_by_spark(
+    settings: Settings,
+    asked: WhatIf,
+    told: Told,
+    now: Sequence[View],
+    then: Sequence[View],
+    at_ms: int,
+) -> list[list[Any]]:
+    from moldau.reading.tables.differing import differing
+
+    found = differing(
+        settings.warehouse, told.sql, asked.reads, (now, then), told.keys, told.values, at_ms,
+        settings.spark,
+    )  # fmt: skip
+    return [list(row) for row in found]
+
+
+def _rows(
+    settings: Settings, asked: WhatIf, told: Told, views: Sequence[View], at_ms: int
+) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    found = Tables(settings.warehouse, asked.reads, at_ms, views, makes_lists=True)
     names = ", ".join((*told.keys, *told.values))
     return {
         tuple(row[key] for key in told.keys): tuple(row[value] for value in told.values)
-        for row in found.ask(f"select {names} from ({told.sql})")
+        for row in found.ask(f"select {names} from ({to_duckdb(told.sql)})")
     }
 
 
@@ -177,9 +205,8 @@ def _compared(
     told: Told,
     now: Mapping[tuple[Any, ...], tuple[Any, ...]],
     then: Mapping[tuple[Any, ...], tuple[Any, ...]],
-) -> tuple[list[str], list[list[Any]]]:
+) -> list[list[Any]]:
     nothing = (None,) * len(told.values)
-    columns = [*told.keys, *(f"{name}{side}" for name in told.values for side in ("", "_then"))]
     rows = []
     for key in sorted(now.keys() | then.keys()):
         was, would_be = now.get(key, nothing), then.get(key, nothing)
@@ -187,7 +214,7 @@ def _compared(
             rows.append(
                 [*key, *(value for both in zip(was, would_be, strict=True) for value in both)]
             )
-    return columns, rows
+    return rows
 
 
 def _known_clusters(settings: Settings) -> list[str]:

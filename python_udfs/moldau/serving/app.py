@@ -22,12 +22,12 @@ from moldau.reading.tables.values import to_json
 from moldau.serving import failing
 from moldau.serving.guards import Application, Guard
 from moldau.serving.kept import Kept
+from moldau.serving.page import Asked, Page
 from moldau.serving.pages.decisions import decisions
 from moldau.serving.pages.group import group
 from moldau.serving.pages.groups import groups
 from moldau.serving.pages.mirrors import mirrors
 from moldau.serving.pages.overview import overview
-from moldau.serving.pages.page import Asked, Page
 from moldau.serving.pages.producers import producers
 from moldau.serving.pages.runs import runs
 from moldau.serving.pages.tiers import tiers

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from moldau.domains import kinds
+from moldau.declared import kinds
 from moldau.escapes import visible
 from moldau.instants import format_instant
 from moldau.reading.tables.values import to_json

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from moldau.serving.pages.page import Page
+from moldau.serving.page import Page
 
 _COSTLY_SECONDS = 0.5
 _FRESH_MS = 60_000

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, parse_instant
 from moldau.runs.as_of import About, as_of
-from moldau.serving.pages.page import Asked, Page, Words
+from moldau.serving.page import Asked, Page, Words
 from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Busy, Reader
 
@@ -64,8 +64,9 @@ class Moments:
 
 def _opened(key: object, asked: Asked, as_of_ms: int, about: About) -> _Held:
     stack = ExitStack()
+    settings = asked.settings.model_copy(update={"engine": "duckdb"})  # a page awaits no JVM
     with asked.reader.alone():
-        moment = stack.enter_context(as_of(asked.settings, as_of_ms, about))
+        moment = stack.enter_context(as_of(settings, as_of_ms, about))
     reader = Reader(moment.settings.warehouse)
     return _Held(key, stack, Asked(moment.settings, reader, as_of_ms, {}), moment.words)
 

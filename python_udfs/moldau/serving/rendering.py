@@ -15,7 +15,7 @@ from moldau.instants import format_instant
 from moldau.serving import charts
 from moldau.serving.cells import cell_of, is_number, label_of, onward, url
 from moldau.serving.graph import BOX, graph_of
-from moldau.serving.pages.page import Page, Words
+from moldau.serving.page import Page, Words
 from moldau.serving.question import Answer
 
 _HERE = Path(__file__).parent

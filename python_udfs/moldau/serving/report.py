@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from moldau.errors import MoldauError
+from moldau.serving.page import Asked
 from moldau.serving.pages.overview import overview
-from moldau.serving.pages.page import Asked
 from moldau.serving.reader import Reader
 from moldau.serving.rendering import whole
 from moldau.settings import Settings

@@ -111,7 +111,8 @@ def write_files(
 ) -> list[AddAction]:
     """Rows as they come, in files of about FILE_BYTES or `rows_of_file`, several at a time.
 
-    `write` makes one file; `rows_before`: that the table has already. None of them is left if one fails.
+    `write` makes one file; `rows_before`: that the table has already. None of them is left if one
+    fails.
     """
     import pyarrow as pa
 

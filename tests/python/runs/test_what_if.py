@@ -147,7 +147,6 @@ WRONG = {
     "rule set 'kafka_9'|kafka_9": ("groups", {}, "kafka_9", ()),
     "cluster 'north' is not known": ("groups", {"offsets.retention.minutes": "1"}, None, ["north"]),
     "only another moldau.yml can": ("mirrors", {"target": "north"}, None, ()),
-    "a pattern of flows.plain": ("mirrors", {"topics": "(?i)orders"}, None, ()),
     "no entry of `flows:` that is in scope": ("mirrors", {"anchored": "true"}, None, ["east"]),
 }  # fmt: skip
 
@@ -158,3 +157,10 @@ def test_what_cannot_be_asked_is_refused(here: Session, message: str) -> None:
     with pytest.raises(MoldauError, match=message):
         by = {"groups": "group", "mirrors": "group"}[domain]
         asked(here, domain, GROUPS_AT, by, changes=changes, ruleset=ruleset, clusters=clusters)
+
+
+def test_a_pattern_of_java_alone_is_not_for_duckdb(here: Session) -> None:
+    embedded = here.settings.model_copy(update={"engine": "duckdb"})
+    session = dataclasses.replace(here, settings=embedded)
+    with pytest.raises(MoldauError, match=r"flows\.plain a pattern that only Spark reads"):
+        asked(session, "mirrors", MIRRORS_AT, "group", changes={"topics": "(?i)orders"})

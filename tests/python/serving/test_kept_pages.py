@@ -8,7 +8,7 @@ import time
 import weakref
 
 from moldau.serving.kept import MOVED, Kept
-from moldau.serving.pages.page import Page
+from moldau.serving.page import Page
 
 MINUTE_MS = 60_000
 

@@ -10,7 +10,7 @@ from hostile_rows import HERE
 from starlette.testclient import TestClient
 
 from moldau.serving.app import PAGES, application
-from moldau.serving.pages.page import Asked, Page
+from moldau.serving.page import Asked, Page
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.paths import ERRORS
 

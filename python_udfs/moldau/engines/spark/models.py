@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,19 +28,30 @@ _LEAST_TASKS = 16  # the partitions of a small table are too few where each row 
 
 
 class SparkModels:
-    """`session` is started when it is first needed."""
-
     def __init__(self, warehouse: Path, start_spark: Callable[[], SparkSession]) -> None:
         self._warehouse = warehouse
         self._start_spark = start_spark
+        self._session: SparkSession | None = None
+        self._ends = 0  # of sessions in this process, when this one began
+        self._forget()
+
+    def _forget(self) -> None:
+        """A session that is new knows of nothing."""
         self._views: set[str] = set()  # that were made in this session
         self._registered: set[str] = set()  # tables that Spark was told of
         # views of `run.*` that are not known to be empty
         self._brought = set(run_views())
 
-    @cached_property
+    @property
     def session(self) -> SparkSession:
-        return self._start_spark()
+        """Started when it is first needed, and anew after another warehouse was open."""
+        from moldau.engines.spark.spark_session import ends
+
+        if self._session is None or self._ends != ends():
+            self._session = self._start_spark()
+            self._ends = ends()
+            self._forget()
+        return self._session
 
     def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _opened: Path | None = None  # the warehouse whose tables the session's catalog names
+_ends = 0
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
@@ -82,6 +83,26 @@ def suit_to(spark: SparkSession, is_small: bool) -> None:
     """
     for name, (on_small, on_big) in BY_SIZE.items():
         spark.conf.set(name, on_small if is_small else on_big)
+
+
+def end() -> None:
+    """End the session that `start` gave, so that another warehouse may be opened; the JVM stays.
+
+    `SparkModels` of the warehouse that was open start theirs anew when they next need it."""
+    global _opened, _ends
+    from pyspark import SparkContext
+
+    if _opened is not None and SparkContext._active_spark_context is not None:
+        from pyspark.sql import SparkSession
+
+        SparkSession.builder.getOrCreate().stop()
+    _opened = None
+    _ends += 1
+
+
+def ends() -> int:
+    """How often a session was ended in this process."""
+    return _ends
 
 
 def forget_if_dead() -> None:

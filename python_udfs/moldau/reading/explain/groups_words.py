@@ -15,6 +15,7 @@ _COMMANDS = {"cleanup": "cycle", "sweep": "sweep", "offset": "sweep"}
 _LISTED = 5
 _OFFSETS_IN_FULL = 20
 _STARTS_IN_FULL = 20
+_TIMELESS = "a record without a time"
 
 
 def in_words(explanation: Explanation) -> Iterator[str]:
@@ -50,6 +51,11 @@ def _start_words(starts: list[Row]) -> Iterator[str]:
         )
         yield f"  {visible(row['topic_name'])}-{row['partition_index']}: {does}"
         yield f"    why: {row['reason_text']} ({row['reason_code']})"
+        if row["reason_code"] == "ABOVE_LOG_END" and row["committed_leader_epoch"] is not None:
+            yield (
+                f"    the commit has leader epoch {row['committed_leader_epoch']}: clients since "
+                "Kafka 2.3 go on from where that epoch ended, as files of kind leader_epochs tell"
+            )
     if (more := len(told) - _STARTS_IN_FULL) > 0:
         yield f"  {count(more, 'more partition')}: see marts.start_positions"
     if committed := len(starts) - len(told):
@@ -74,10 +80,9 @@ def group_words(group: Row) -> Iterator[str]:
     if group["group_type"] is None:
         yield f"Group {name}: only offsets are known"
         return
-    since = group["empty_since_at_ms"]
     yield (
         f"{group['group_type'].capitalize()} group {name}: {group['group_state']}"
-        + (f" since {format_instant(since)}" if since is not None else "")
+        + _since(group["empty_since_at_ms"])
         + f", {count(group['member_count'], 'member')}"
     )
     if group["is_deleted"]:
@@ -252,7 +257,15 @@ def _streams_epochs(group: Row) -> str:
 
 
 def _at(milliseconds: int | None) -> str:
-    return "" if milliseconds is None else f" at {format_instant(milliseconds)}"
+    if milliseconds is None:
+        return ""
+    return f" at {format_instant(milliseconds)}" if milliseconds >= 0 else f", in {_TIMELESS}"
+
+
+def _since(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return ""
+    return f" since {format_instant(milliseconds) if milliseconds >= 0 else _TIMELESS}"
 
 
 def _listed(names: list[str]) -> str:

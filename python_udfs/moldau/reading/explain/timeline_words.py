@@ -140,7 +140,7 @@ def _when_due(row: Row) -> str:
     committed, due = row["commit_at_ms"], row["due_at_ms"]
     if committed is None:
         return ""
-    told = f"; committed {format_instant(committed)}"
+    told = f"; committed {_instant(committed)}"
     if due is None:
         return told if row["expiry_clock"] else f"{told}, and no clock ran for it"
     clock = _CLOCKS.get(row["expiry_clock"])
@@ -161,7 +161,9 @@ def _why(row: Row) -> str:
         return ": the record has no time"
     if row["due_at_ms"] is not None:
         return (
-            ": it had been due for longer than a check interval, so other settings or a held sweep"
+            ": it had been due for longer than a check interval, so the broker has other settings, "
+            "an open transaction held it, its coordinator moved (which begins the interval anew), "
+            "or somebody deleted it"
         )
     return ": what decides is not in the records that were loaded"
 

@@ -229,6 +229,12 @@ def arrow_table(connection: DuckDBPyConnection, sql: str) -> pa.Table:
         return connection.sql(sql).to_arrow_table()
 
 
+def arrow_batches(connection: DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:
+    """The same batch by batch, of any size."""
+    with telling(connection):
+        yield from connection.sql(sql).to_arrow_reader()
+
+
 def _batches(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while True:
         with telling(cursor):

@@ -8,7 +8,7 @@ the settings in force.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,18 +58,25 @@ def whole_sql(name: str) -> str:
     """A mart in Spark SQL on tables and on what a run would bring: its views are in a `with`."""
     views = views_under([name])
     within = {view.name: view.name.replace(".", "__") for view in views}
-
-    def code(view: View) -> str:
-        return re.sub(
-            r"(?<![\w.'\"`])\w+\.\w+\b",
-            lambda found: within.get(found[0]) or in_spark(found[0]),
-            view.spark_sql,
-        )
-
     *under, mart = views
-    parts = [f"{within[view.name]} as (\n{code(view)}\n)" for view in under]
+    named = {within[view.name]: instead(view.spark_sql, within) for view in under}
+    return with_named(named, instead(mart.spark_sql, within))
+
+
+def instead(spark_sql: str, names: Mapping[str, str]) -> str:
+    """A query on these relations in the place of those of the full names."""
+    return re.sub(
+        r"(?<![\w.'\"`])\w+\.\w+\b",
+        lambda found: names.get(found[0]) or in_spark(found[0]),
+        spark_sql,
+    )
+
+
+def with_named(named: Mapping[str, str], spark_sql: str) -> str:
+    """A query that stands on others, by the names that it has for them."""
+    parts = [f"{name} as (\n{sql}\n)" for name, sql in named.items()]
     before = "with\n" + ",\n".join(parts) + "\n" if parts else ""
-    return f"{before}select * from (\n{code(mart)}\n)"
+    return f"{before}select * from (\n{spark_sql}\n)"
 
 
 def in_spark(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moldau.runs.as_of import About
-from moldau.serving.pages.page import Asked, Field, Page, all_of, equal, place_of
+from moldau.serving.page import Asked, Field, Page, all_of, equal, place_of
 from moldau.serving.past import as_it_was
 from moldau.serving.question import Question, text
 

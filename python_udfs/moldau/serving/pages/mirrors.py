@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moldau.serving.pages.page import Asked, Field, Page, all_of, equal
+from moldau.serving.page import Asked, Field, Page, all_of, equal
 from moldau.serving.question import Question
 
 _ROWS = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moldau.instants import format_instant
 from moldau.reading.health.freshness import held_words, stale_words
 from moldau.reading.health.status import lock_holder, open_loads
-from moldau.serving.pages.page import Asked, Page, Tile, Words
+from moldau.serving.page import Asked, Page, Tile, Words
 from moldau.serving.question import Once, Question, instant
 from moldau.warehouse.aside import in_words, read_aside
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from moldau.reading.explain.topology import describe_topology
+from moldau.serving.page import Asked, Page, Words
 from moldau.serving.pages.group import address_of, key_of
-from moldau.serving.pages.page import Asked, Page, Words
 from moldau.topologies.as_text import as_text
 from moldau.topologies.findings import findings
 

@@ -1,0 +1,1 @@
+"""How groups of an instant are rebuilt (`moldau.runs.as_of`)."""
