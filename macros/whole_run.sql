@@ -2,8 +2,10 @@
 {% macro open_dbt_run() %}
     {%- if execute and is_session() -%}
         {%- if whole_run() -%}
-            {%- do register_tables(looked_at()) -%}
-            {%- do log('moldau: run ' ~ adapter.open_run(whole_run(), var('at', none), var('clusters', [])) ~ ' is open', info=true) -%}
+            {%- set wanted = adapter.looks_at(whole_run()) if flags.WHICH == 'run' else looked_at() -%}
+            {%- do register_tables(wanted) -%}
+            {%- set reads = graph.sources.values() | selectattr('unique_id', 'in', wanted) | selectattr('schema', 'equalto', 'run') | map(attribute='identifier') | list -%}
+            {%- do log('moldau: run ' ~ adapter.open_run(whole_run(), var('at', none), var('clusters', []), reads) ~ ' is open', info=true) -%}
         {%- else -%}
             {%- do open_plain_run() -%}
         {%- endif -%}
@@ -30,10 +32,16 @@
     {{ return(target.type in ('moldau', 'spark')) }}
 {% endmacro %}
 
+{# A selector cannot stop at a barrier, so it takes views and lists that nothing of this run reads: they are not made. The
+   tests of a build may ask them. #}
+{% macro is_unread() %}
+    {{ return(whole_run() and flags.WHICH == 'run' and not adapter.is_looked_at(model.unique_id)) }}
+{% endmacro %}
+
 {# The kind of run that dbt carries out as a whole: the selector names it. none = it only decides, or makes what moldau's own
    session has asked for. #}
 {% macro whole_run() %}
-    {%- set kind = invocation_args_dict.get('selector') or '' -%}
-    {%- set is_kind = ('decide_' ~ kind) in graph.nodes.values() | map(attribute='tags') | sum(start=[]) -%}
-    {{ return(kind if is_kind and target.type == 'moldau' and flags.WHICH in ('run', 'build') else none) }}
+    {%- set selector = invocation_args_dict.get('selector') -%}
+    {%- set is_whole = selector and target.type == 'moldau' and flags.WHICH in ('run', 'build') and adapter.is_kind(selector) -%}
+    {{ return(selector if is_whole else none) }}
 {% endmacro %}

@@ -3,7 +3,9 @@
      as_literals   a handful of rows stand in the view itself: Spark plans them away where it can. Of a single row a
                    scalar subquery becomes a literal, by which Delta skips files #}
 {% materialization run_list, adapter='spark' %}
-    {%- if config.get('as_literals') -%}
+    {%- if is_unread() -%}
+        {%- do store_raw_result('main', message='SKIP not read', code='SKIP', rows_affected=0) -%}
+    {%- elif config.get('as_literals') -%}
         {%- set rows = literal_rows(compiled_code) -%}
         {%- call statement('main') -%}
 create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}

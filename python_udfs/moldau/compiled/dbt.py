@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
+import pickle
 import re
 import threading
 from pathlib import Path
 from typing import Any
 
+from moldau.compiled.graph import kept, manifest_file
 from moldau.project import PROFILES, ROOT
 
 
@@ -16,7 +19,7 @@ class DbtError(RuntimeError):
     """A node failed: what dbt said about it."""
 
 
-_manifest: Any = None  # parsed once a process: a parse costs more than the rest of an invocation
+_manifest: Any = None  # read once a process: a parse costs more than the rest of an invocation
 _parsing = threading.Lock()
 
 
@@ -40,8 +43,29 @@ def _parse(warehouse: Path) -> Any:
     global _manifest
     with _parsing:
         if _manifest is None:
-            _manifest = _invoke(["parse"], warehouse).result
+            _manifest = kept(
+                manifest_file(),
+                lambda: _invoke(["parse"], warehouse).result,
+                _unpickled,
+                _pickled,
+            )
     return _manifest
+
+
+def _pickled(manifest: Any) -> bytes:
+    """Without its look-ups, which dbt makes when it needs them (its own pickle loses a field)."""
+    told = (one.name for one in dataclasses.fields(manifest) if not one.name.startswith("_"))
+    return pickle.dumps({name: getattr(manifest, name) for name in told})
+
+
+def _unpickled(content: bytes) -> Any:
+    """dbt's manifest, which this user's own process has written for this version of all of it."""
+    from dbt.contracts.graph.manifest import Manifest
+
+    try:
+        return Manifest(**pickle.loads(content))
+    except Exception as error:  # pickle promises no kind
+        raise ValueError("no manifest of this dbt") from error
 
 
 def _invoke(arguments: list[str], warehouse: Path) -> Any:

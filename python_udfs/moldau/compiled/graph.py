@@ -103,15 +103,23 @@ def helpers_under(names: Iterable[str]) -> dict[str, Node]:
 
 def tables_under(names: Sequence[str]) -> set[str]:
     """The tables that these models are made from, through any number of views: database.table."""
-    return {node.table for node in _around(names) if node.is_table and not node.materialized}
+    return {node.table for node in around(names) if node.is_table and not node.materialized}
 
 
 def tables_of(names: Sequence[str]) -> set[str]:
     """The tables that must be there to make these models: what they write, what they read."""
-    return {node.table for node in _around(names) if node.is_table}
+    return {node.table for node in around(names) if node.is_table}
 
 
-def _around(names: Sequence[str]) -> list[Node]:
+def run_views_under(names: Sequence[str]) -> set[str]:
+    """What these models read of `run.*`, of what the command itself brings."""
+    brought = (node for node in around(names) if not node.materialized)
+    return {
+        node.relation.removeprefix("run.") for node in brought if node.relation.startswith("run.")
+    }
+
+
+def around(names: Sequence[str]) -> list[Node]:
     """These models, the helpers under them, and what any of them reads directly."""
     chosen = [*(models()[name] for name in names), *helpers_under(names).values()]
     return [node for one in chosen for node in (one, *(graph()[key] for key in one.parents))]
@@ -128,17 +136,35 @@ def _file(name: str) -> Path:
 
 def cached(name: str, make: Callable[[], Any]) -> Any:
     """What `make` gives, as JSON, kept for this version of the project."""
-    file = _file(name)
+    return kept(_file(name), make, json.loads, lambda content: json.dumps(content).encode())
+
+
+def kept(
+    file: Path,
+    make: Callable[[], Any],
+    read: Callable[[bytes], Any],
+    write: Callable[[Any], bytes],
+) -> Any:
+    """What stands in a file of the cache, or else what `make` gives, which is put there.
+
+    `read` raises ValueError where the file is not what `write` gave.
+    """
     try:
-        return json.loads(file.read_text())
+        return read(file.read_bytes())
     except (OSError, ValueError):
         content = make()
         with contextlib.suppress(OSError):  # then the next command makes it anew
             file.parent.mkdir(parents=True, exist_ok=True)
             unfinished = file.with_suffix(f".{os.getpid()}")
-            unfinished.write_text(json.dumps(content))
+            unfinished.write_bytes(write(content))
             os.replace(unfinished, file)
         return content
+
+
+def manifest_file() -> Path:
+    """Where dbt's own manifest is kept: it names the folder of the project."""
+    place = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    return _folder() / "manifest" / f"{_digest()}-{place}.pickle"
 
 
 def _folder() -> Path:

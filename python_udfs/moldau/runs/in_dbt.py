@@ -15,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from moldau.compiled.graph import is_compiled, models
+from moldau.compiled.graph import around, is_compiled, models, models_tagged
 from moldau.engines.sizes import is_small
 from moldau.engines.spark import spark_session as engine
 from moldau.engines.spark.catalog import register_databases
@@ -61,14 +61,35 @@ def start_spark(settings: Settings) -> SparkSession:
         spark = engine.start(warehouse, is_little, settings.spark)
         if is_shared:  # of a client that ended before it was done
             spark.sql("drop view if exists run.parameters")
-    engine.suit_to(spark, is_little)
-    register_databases(spark, warehouse)
+        engine.suit_to(spark, is_little)
+        register_databases(spark, warehouse)
     return spark
+
+
+def start_early(settings: Settings) -> None:
+    """Start Spark beside dbt's parse; whoever needs it waits for it, and tells what went wrong."""
+
+    def start() -> None:
+        with contextlib.suppress(Exception):
+            start_spark(settings)
+
+    if not remote_of(settings.spark):
+        threading.Thread(target=start, daemon=True).start()
 
 
 def let_go() -> None:
     """dbt is done: others may use the warehouse."""
     _alone.close()
+
+
+def looked_at(kind: str) -> list[str]:
+    """dbt's ids of what a run of this kind makes and reads.
+
+    Its selector takes more: what the folds and decisions before its barriers were made from."""
+    _compile_apart()
+    stages = ("decide", "apply")
+    tagged = (model.name for stage in stages for model in models_tagged(f"{stage}_{kind}"))
+    return sorted({node.key for node in around(["record_settings", *tagged])})
 
 
 class DbtRun:
@@ -79,17 +100,22 @@ class DbtRun:
         self._kept = contextlib.ExitStack()
         self._threads = threading.Lock()
 
-    def open(self, kind: str, at: str | int | None, clusters: Sequence[str]) -> str:
+    def open(
+        self, kind: str, at: str | int | None, clusters: Sequence[str], reads: Sequence[str]
+    ) -> str:
         """Lock, finish what was interrupted, and tell Spark what the run is about.
 
-        `at`: Unix milliseconds or ISO 8601; None = now. Gives the run_id."""
+        `at`: Unix milliseconds or ISO 8601; None = now. `reads`: the views of `run.*` that the
+        selected models read. Gives the run_id."""
         fault()
         settings = self._settings
         warehouse = settings.warehouse.resolve()
         if not is_held(warehouse):
             self._kept.enter_context(locked(warehouse, f"dbt --selector {kind}"))
         try:
-            return self._open(kind, now_ms() if at is None else parse_instant(str(at)), clusters)
+            run_id = self._open(kind, now_ms() if at is None else parse_instant(str(at)), clusters)
+            self._session.engines.spark.make_run_views(reads)
+            return run_id
         except BaseException:
             self._kept.close()
             raise
@@ -97,7 +123,6 @@ class DbtRun:
     def _open(self, kind: str, at_ms: int, clusters: Sequence[str]) -> str:
         settings = self._settings
         warehouse = settings.warehouse.resolve()
-        _compile_apart()
         if settings.sparks_entry and journal.interrupted(warehouse):
             raise MoldauError(f"a run was interrupted: `moldau {kind}` finishes it first")
         embedded = settings.model_copy(update={"engine": "duckdb"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -19,11 +20,13 @@ from dbt.adapters.spark import SparkAdapter, SparkConnectionManager, SparkCreden
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include import moldau
+from moldau.domains import domains
 from moldau.engines.spark.connected import REMOTE
 from moldau.errors import MoldauError
 from moldau.settings import Settings, load_settings
 
 Answer = TypeVar("Answer")
+_ON_SPARK = ("run", "build", "test")  # of dbt's commands: they surely connect
 
 
 @dataclass
@@ -81,6 +84,15 @@ class MoldauConnectionManager(SparkConnectionManager):
 class MoldauAdapter(SparkAdapter):
     ConnectionManager = MoldauConnectionManager
     _run: Any = None
+    _looked_at: Sequence[str] = ()
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        if getattr(config.args, "which", None) in _ON_SPARK:
+            from moldau.runs.in_dbt import start_early
+
+            with suppress(MoldauError):  # the first connection meets it again
+                start_early(config.credentials.settings())
 
     def cleanup_connections(self) -> None:
         from moldau.runs.in_dbt import let_go
@@ -89,13 +101,34 @@ class MoldauAdapter(SparkAdapter):
         let_go()
 
     @available
+    def is_kind(self, name: str) -> bool:
+        """Of run, which a selector of this name carries out as a whole."""
+        return name in {kind.name for domain in domains() for kind in domain.kinds}
+
+    @available
     @_in_dbts_words
-    def open_run(self, kind: str, at: str | int | None, clusters: Sequence[str]) -> str:
+    def looks_at(self, kind: str) -> list[str]:
+        """dbt's ids of what a whole run of this kind makes and reads."""
+        from moldau.runs.in_dbt import looked_at
+
+        self._looked_at = looked_at(kind)
+        return self._looked_at
+
+    @available
+    def is_looked_at(self, key: str) -> bool:
+        """By the run that is open."""
+        return key in self._looked_at
+
+    @available
+    @_in_dbts_words
+    def open_run(
+        self, kind: str, at: str | int | None, clusters: Sequence[str], reads: Sequence[str]
+    ) -> str:
         """Open a run of this kind, as `moldau <kind>` does; gives its id."""
         from moldau.runs.in_dbt import DbtRun
 
         self._run = DbtRun(self.config.credentials.settings())
-        return self._run.open(kind, at, clusters)
+        return self._run.open(kind, at, clusters, reads)
 
     @available
     @_in_dbts_words

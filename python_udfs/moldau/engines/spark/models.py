@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.compiled.dbt import dbt
-from moldau.compiled.graph import helpers_under, tables_of
+from moldau.compiled.graph import helpers_under, run_views_under, tables_of
 from moldau.engines.engine import Mapped
 from moldau.engines.spark.catalog import register
 from moldau.engines.spark.conf import properties
@@ -39,8 +39,8 @@ class SparkModels:
         """A session that is new knows of nothing."""
         self._views: set[str] = set()  # that were made in this session
         self._registered: set[str] = set()  # tables that Spark was told of
-        # views of `run.*` that are not known to be empty
-        self._brought = set(run_views())
+        self._unmade = set(run_views())  # views of `run.*` that nobody has read in this session
+        self._brought: set[str] = set()  # those that are not known to be empty
 
     @property
     def session(self) -> SparkSession:
@@ -58,17 +58,24 @@ class SparkModels:
         from moldau.engines.spark.spark_session import suit_to
 
         suit_to(self.session, is_small)
-        stale = self._brought - brought.keys() - {"parameters", "settings"}
-        for name in stale:
-            self.bring(name, rows_sql(run_views()[name], []))
-        self._brought -= stale
+        self._empty(self._brought - brought.keys() - {"parameters", "settings"})
         for name, sql in brought.items():
             self.bring(name, sql)
+
+    def make_run_views(self, names: Iterable[str]) -> None:
+        """Make these views of `run.*`, empty, unless they are there: each costs a moment."""
+        self._empty(self._unmade & set(names))
+
+    def _empty(self, names: set[str]) -> None:
+        for name in sorted(names):
+            self.bring(name, rows_sql(run_views()[name], []))
+        self._brought -= names
 
     def bring(self, name: str, sql: str) -> None:
         self.register(name for name in tables() if name in sql)
         self.session.sql(f"create or replace view run.{name} as {sql}")
         self._brought.add(name)
+        self._unmade.discard(name)
 
     def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
         """It looks at all: what planning costs does not follow the files."""
@@ -85,6 +92,7 @@ class SparkModels:
 
     def _run(self, names: Sequence[str], helpers: set[str], read: Sequence[str] = ()) -> None:
         self.register(tables_of([*names, *read]))
+        self.make_run_views(run_views_under([*names, *read]))
         with naming_damage(self._warehouse, tables_of([*names, *helpers, *read])):
             dbt("run", "--select", *names, *sorted(helpers), warehouse=self._warehouse)
         self._views |= helpers
@@ -115,6 +123,7 @@ class SparkModels:
         """The rows of a query in Spark SQL."""
         names = [name for name in tables() if name in statement]
         self.register(names)
+        self.make_run_views(name for name in run_views() if f"run.{name}" in statement)
         with naming_damage(self._warehouse, names):
             return list(self.session.sql(statement).collect())
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,13 +67,24 @@ def _start(warehouse: Path, is_brief: bool, told: Mapping[str, str] | None) -> S
     os.environ["MOLDAU_JARS"] = str(jars_folder())
     os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+    settings = spark_settings(told)
+    if SparkContext._gateway is None:
+        # stdout and stderr are for the person, and dbt may be writing there: what the JVM notes
+        # goes to a file (Delta's VACUUM prints to stdout)
+        log = warehouse / "_moldau" / "spark.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with begun(log).open("ab") as file:
+            conf = SparkConf().setAll(list(settings.items()))
+            gateway = launch_gateway(conf, {"stdout": file, "stderr": file})
+        SparkContext._ensure_initialized(gateway=gateway)
     builder = SparkSession.builder
-    for key, value in spark_settings(told).items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
-    with _jvm_speaks_to(warehouse / "_moldau" / "spark.log"):
-        return builder.getOrCreate()
+    return builder.getOrCreate()
 
 
 def suit_to(spark: SparkSession, is_small: bool) -> None:
@@ -129,23 +139,3 @@ def _silence() -> None:
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     """py4j writes a stack trace when the JVM dies, beside the error that the caller receives."""
     return "py4j" not in Path(record.pathname).parts
-
-
-@contextlib.contextmanager
-def _jvm_speaks_to(log: Path) -> Iterator[None]:
-    """The JVM that starts here writes its notes to a file; stdout and stderr are for the person.
-
-    Delta's VACUUM prints to stdout."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as kept, begun(log).open("ab") as file:
-        for number, stream in ((1, sys.stdout), (2, sys.stderr)):
-            stream.flush()
-            kept.callback(_put_back, os.dup(number), number)
-            kept.callback(stream.flush)
-            os.dup2(file.fileno(), number)
-        yield
-
-
-def _put_back(kept: int, number: int) -> None:
-    os.dup2(kept, number)
-    os.close(kept)
