@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
 
 from moldau.errors import MoldauError
+from moldau.runs.as_of import About
 from moldau.serving.question import Answer, text
 from moldau.serving.reader import Reader
 from moldau.settings import Settings
 from moldau.topologies.description import TopologyDescription
 
-if TYPE_CHECKING:
-    from moldau.serving.past import Moments
-
 _LAST_PAGE = 20_000
 
 
-def _moments() -> Moments:
-    from moldau.serving.past import Moments
+class Past(Protocol):
+    """Moments that pages are as of (`moldau.serving.past.Moments`)."""
 
-    return Moments()
+    def of(
+        self, asked: Asked, as_of_ms: int, about: About
+    ) -> AbstractContextManager[tuple[Asked, str]]:
+        """What to ask the moment by, and in words how far its past is known."""
+        ...
 
 
 @dataclass(frozen=True)
 class Asked:
-    """`given`: what stands behind the ? of the address; `at_ms`: the clock of the page;
-    `moments`: those that other pages were as of."""
+    """`given`: what stands behind the ? of the address; `at_ms`: the clock of the page; `past`:
+    None where pages are as of now alone."""
 
     settings: Settings
     reader: Reader
     at_ms: int
     given: Mapping[str, str]
-    moments: Moments = field(default_factory=_moments)
+    past: Past | None = None
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,9 @@ def as_it_was(
 ) -> Page:
     """A page as it is now, or as of the instant that was asked for: without queries, which would
     be answered as it is now, and without these sections and columns."""
-    if (as_of_ms := as_of_ms_of(asked.given)) is None:
+    if (as_of_ms := as_of_ms_of(asked.given)) is None or asked.past is None:
         return make(asked)
-    with asked.moments.of(asked, as_of_ms, about) as (then, words):
+    with asked.past.of(asked, as_of_ms, about) as (then, words):
         page = make(then)
     sections = tuple(
         _without_query(section, leaves_out)

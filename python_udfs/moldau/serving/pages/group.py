@@ -28,11 +28,11 @@ def group(asked: Asked) -> Page:
     `as_of`: as it was at an instant, rebuilt from the records up to it."""
     cluster, name = key_of(asked)
     link = ("topology", address_of(cluster, name), "Its topology")
-    if (as_of_ms := as_of_ms_of(asked.given)) is None:
+    if (as_of_ms := as_of_ms_of(asked.given)) is None or asked.past is None:
         sections = _asked(asked, cluster, name, _questions(cluster, name))
         lead, has_link = f"Group of cluster {cluster}.", _is_streams(sections)
     else:
-        with asked.moments.of(asked, as_of_ms, About(cluster, name)) as (then, words):
+        with asked.past.of(asked, as_of_ms, About(cluster, name)) as (then, words):
             sections = _sections_then(then, cluster, name)
         lead, has_link = f"Group of cluster {cluster}, {words}.", False
     return Page(
