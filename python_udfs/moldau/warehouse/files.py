@@ -35,7 +35,7 @@ ROWS_IN_GROUP = 128 * 1024
 # by whoever looks for one, so a big table has bigger files and not ever more of them
 _FILE_ROWS = 32 * 1024
 _FEW_ROWS_IN_GROUP = 16 * 1024
-_MANY_FILES = 128
+_MANY_FILES = 512
 _BYTES_AT_ONCE = 16 * FILE_BYTES  # in memory
 
 
