@@ -1,10 +1,14 @@
 """A year of small runs: what a round costs after many others.
 
-    python benchmarks/many_rounds.py [--rounds 3000] [--groups 220] [--every 100]
+    python benchmarks/many_rounds.py [--rounds 3000] [--groups 220] [--every 100] [--idle N]
 
 A round is a load of five commits, a cycle and a sweep, all in one session, on 220 groups. For each
 hundred rounds: the median CPU of a round and of each verb, the live files of the table that has
 most, bytes on disk beside those of live files, and files of logs.
+
+With `--idle N` that many ticks of `moldau watch` instead, one after the other on a clock that runs
+a minute each, of which none finds anything new: the median CPU of one for each `--every`, and
+files of the log of `state.runs`, which is all that they write.
 """
 
 from __future__ import annotations
@@ -24,12 +28,14 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "python"))
 from encode import encode_key, encode_value
 
 from moldau.runs.decide import decide
+from moldau.runs.idle import idle_run
 from moldau.runs.load import load
 from moldau.runs.opening import open_session
 from moldau.sessions.session import Session
-from moldau.settings import load_settings
+from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.damage import data_files, open_table
+from moldau.warehouse.lock import locked
 
 FAMILY = "consumer_offsets"
 AT_MS = 1_800_000_000_000
@@ -40,7 +46,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3000)
     parser.add_argument("--groups", type=int, default=220)
     parser.add_argument("--every", type=int, default=100)
+    parser.add_argument("--idle", type=int, default=0)
     options = parser.parse_args()
+    if options.idle:
+        with scratch() as folder:
+            bench_idle(load_settings(None, folder / "w"), folder, options)
+        return
     print("| rounds | CPU of a round, ms | load | cycle | sweep | most live files | MB | live MB |")
     print("|---|---|---|---|---|---|---|---|")
     with (
@@ -52,6 +63,26 @@ def main() -> None:
             rounds.go(number)
             if (number + 1) % options.every == 0:
                 print(rounds.told(number + 1, options.every), flush=True)
+
+
+def bench_idle(settings: Settings, folder: Path, options: argparse.Namespace) -> None:
+    with open_session(settings, "benchmark") as session:
+        Rounds(session, folder, options.groups)
+        decide(session, "cycle", ["c"], AT_MS, is_dry_run=False)
+    print("| idle ticks | CPU of a tick, ms | slowest, ms | files of the log |")
+    print("|---|---|---|---|")
+    log = settings.warehouse / "state" / "runs" / "_delta_log"
+    spent: list[float] = []
+    for number in range(1, options.idle + 1):
+        before = time.process_time()
+        with locked(settings.warehouse.resolve(), "benchmark"):
+            run = idle_run(settings, "cycle", ["c"], AT_MS + 60_000 * number, is_dry_run=False)
+        spent.append(1000 * (time.process_time() - before))
+        assert run is not None, "the tick is not idle"
+        if number % options.every == 0:
+            last = spent[-options.every :]
+            cells = (number, f"{statistics.median(last):.1f}", f"{max(last):.0f}")
+            print(f"| {' | '.join(map(str, cells))} | {len(list(log.iterdir()))} |", flush=True)
 
 
 class Rounds:

@@ -24,11 +24,7 @@ class Extent:
     greatest: Key
 
     def may_hold(self, key: Key) -> bool:
-        ends = zip(key, self.least, self.greatest, strict=True)
-        return all(
-            (least is None or least <= value) and (greatest is None or value <= greatest)
-            for value, least, greatest in ends
-        )
+        return is_within(key, self.least, self.greatest)
 
     def may_share(self, other: Extent) -> bool:
         """A key with another one of the same columns."""
@@ -60,6 +56,14 @@ def extents(opened: DeltaTable, key: Sequence[str]) -> list[Extent]:
         for path, size, rows, least, greatest in zip(*columns, *ends, strict=True)
     ]
     return sorted(files, key=lambda file: sortable(file.least))
+
+
+def is_within(key: Key, least: Key, greatest: Key) -> bool:
+    """Column by column; None = not known."""
+    return all(
+        (low is None or low <= value) and (high is None or value <= high)
+        for value, low, high in zip(key, least, greatest, strict=True)
+    )
 
 
 def sortable(key: Sequence[Any]) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from moldau.instants import now_ms
@@ -23,8 +23,8 @@ from moldau.warehouse.metadata import STATISTICS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
     from deltalake import DeltaTable
     from deltalake.transaction import AddAction
 
@@ -35,7 +35,7 @@ ROWS_IN_GROUP = 128 * 1024
 # by whoever looks for one, so a big table has bigger files and not ever more of them
 _FILE_ROWS = 32 * 1024
 _FEW_ROWS_IN_GROUP = 16 * 1024
-_MANY_FILES = 128
+_MANY_FILES = 512
 _BYTES_AT_ONCE = 16 * FILE_BYTES  # in memory
 
 
@@ -111,8 +111,8 @@ def write_files(
 ) -> list[AddAction]:
     """Rows as they come, in files of about FILE_BYTES or `rows_of_file`, several at a time.
 
-    `write` makes one file; `rows_before`: that the table has already. None of them is left if one
-    fails.
+    `write` makes one file; `rows_before`: that the table has already. None of the files is left if
+    one fails.
     """
     import pyarrow as pa
 
@@ -195,12 +195,48 @@ def read_files(
         return dataset.to_table(None if columns is None else list(columns))
 
 
-def has_rows(
-    folder: Path, names: Sequence[str], schema: pa.Schema, condition: pc.Expression
-) -> bool:
-    """Whether these files have one for which the condition holds. DamagedError as above."""
+def read_groups(
+    folder: Path,
+    names: Sequence[str],
+    schema: pa.Schema,
+    columns: Sequence[str],
+    is_wanted: Callable[[tuple[Any, ...], tuple[Any, ...]], bool],
+    place: str,
+) -> pa.Table:
+    """Columns of those groups of rows of these files that are wanted by their least and greatest
+    values, column by column; None = not known. `place`: column for the places of the rows among
+    all of the files. DamagedError as above.
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    wanted = pa.schema([*map(schema.field, columns), pa.field(place, pa.int64())])
+    found = [wanted.empty_table()]
+    first = 0
     with _reading(folder, names):
-        return bool(_dataset(folder, names, schema).count_rows(filter=condition))
+        for name in names:
+            with pq.ParquetFile(folder / name, page_checksum_verification=True) as file:
+                for number in range(file.num_row_groups):
+                    group = file.metadata.row_group(number)
+                    rows, told = group.num_rows, _ends(group)
+                    ends = [told.get(column, (None, None)) for column in columns]
+                    if is_wanted(*map(tuple, zip(*ends, strict=True))):
+                        part = file.read_row_group(number, list(columns)).select(list(columns))
+                        places = pa.array(np.arange(first, first + rows))
+                        found.append(part.append_column(place, places).cast(wanted))
+                    first += rows
+    return pa.concat_tables(found)
+
+
+def _ends(group: pq.RowGroupMetaData) -> dict[str, tuple[Any, Any]]:
+    """Least and greatest value by column, where they are known."""
+    columns = (group.column(number) for number in range(group.num_columns))
+    return {
+        column.path_in_schema: (column.statistics.min, column.statistics.max)
+        for column in columns
+        if column.is_stats_set and column.statistics.has_min_max
+    }
 
 
 def _dataset(folder: Path, names: Sequence[str], schema: pa.Schema) -> ds.Dataset:

@@ -12,9 +12,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from itertools import chain
-from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +20,12 @@ from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.warehouse.commit import commit_merge
 from moldau.warehouse.damage import path_of
-from moldau.warehouse.extents import Extent, extents, joined, sortable
+from moldau.warehouse.extents import Extent, Key, extents, is_within, joined, sortable
 from moldau.warehouse.files import (
     FILE_BYTES,
     ROWS_IN_GROUP,
-    has_rows,
     read_files,
+    read_groups,
     rows_of_file,
     write_file,
 )
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from deltalake.transaction import AddAction, RemoveAction
 
 ACTION = "_action"
-_FEW = 64  # rows that are looked for in a file before its keys are read
+_FEW = 64  # rows that are looked for in groups of rows that may hold them
 # numbers of rows: of all that are merged, of those that a file may hold, in the file
 _CHANGE, _ASKED, _ROW = "_change", "_asked", "_row"
 
@@ -190,9 +188,7 @@ class _Files:
         changes = self._changes.within(piece)
         if not (changes.num_rows or gained):
             return []
-        if not gained and changes.num_rows <= _FEW and not self._may_hold(piece, changes):
-            return []
-        keys = _numbered(self._read(piece, self._key), _ROW)
+        keys = self._keys(piece, changes)
         asked = _numbered(changes.select(self._key), _ASKED)
         few, many = sorted((asked, keys), key=len)
         found = many.join(few, self._key, join_type="inner")  # few are hashed
@@ -209,12 +205,17 @@ class _Files:
         gone = [RemoveAction(path, True, now_ms()) for path in piece.paths]
         return [*self._write(pa.concat_tables(after)), *gone]
 
-    def _may_hold(self, piece: Extent, changes: pa.Table) -> bool:
-        """By the statistics of its groups of rows, and the rows of those that are left."""
-        import pyarrow.compute as pc
+    def _keys(self, piece: Extent, changes: pa.Table) -> pa.Table:
+        """Those of the piece by which rows may change, each with the place of its row."""
+        if changes.num_rows > _FEW:
+            return _numbered(self._read(piece, self._key), _ROW)
+        wanted = list(zip(*(changes[name].to_pylist() for name in self._key), strict=True))
 
-        asked = [pc.field(name).isin(changes[name].combine_chunks()) for name in self._key]
-        return has_rows(self.folder, piece.paths, self._schema, reduce(and_, asked))
+        def may_hold(least: Key, greatest: Key) -> bool:
+            return any(is_within(key, least, greatest) for key in wanted)
+
+        fields = self._schema
+        return read_groups(self.folder, piece.paths, fields, self._key, may_hold, _ROW)
 
     def _read(self, piece: Extent, columns: list[str] | None = None) -> pa.Table:
         return read_files(self.folder, piece.paths, self._schema, columns)
