@@ -8,12 +8,11 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from moldau.loading.segments.batches import HEADER, NEWEST, OVERHEAD
+
 _SEGMENT = re.compile(r"(\d{20})\.log")
-# RecordBatch of magic 2: base offset, length of what follows, leader epoch, magic, CRC, attributes,
-# last offset delta, base and max timestamp, producer id and epoch, base sequence, records
-_HEADER = struct.Struct(">qiibIhiqqqhii")
-_OVERHEAD = 12  # base offset and length
-_MAGIC = 2
 
 
 def segments_in(folder: Path) -> list[dict[str, Any]]:
@@ -41,19 +40,21 @@ def _segment(file: Path) -> dict[str, Any]:
     is_counted = True
     with file.open("rb", buffering=0) as log:
         size = os.fstat(log.fileno()).st_size
-        while at + _HEADER.size <= size:
-            header = os.pread(log.fileno(), _HEADER.size, at)
-            if len(header) < _HEADER.size:
+        while at + HEADER.itemsize <= size:
+            # the bodies, which are most of the bytes, are not read
+            content = os.pread(log.fileno(), HEADER.itemsize, at)
+            if len(content) < HEADER.itemsize:
                 break  # cut off meanwhile
-            told = _HEADER.unpack(header)
-            length, magic = told[1], told[3]
-            if length <= 0 or at + _OVERHEAD + length > size:
+            header = np.frombuffer(content, HEADER)[0]
+            end = at + OVERHEAD + int(header["length"])
+            if end <= at + OVERHEAD or end > size:
                 break  # a file that was made larger beforehand, or a batch that is being written
-            if magic == _MAGIC:
-                latest_ms, records = max(latest_ms, told[8]), records + told[12]
+            if header["magic"] == NEWEST:
+                latest_ms = max(latest_ms, int(header["max_ms"]))
+                records += int(header["count"])
             else:
                 is_counted = False
-            at += _OVERHEAD + length
+            at = end
     if not is_counted:
         latest_ms = _latest_in_index(file.with_suffix(".timeindex"))
     return {

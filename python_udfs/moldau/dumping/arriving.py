@@ -8,9 +8,9 @@ from typing import Any, cast
 import pyarrow as pa
 from confluent_kafka import Message
 
-from moldau.dumping.dumped_lines import NO_TIMESTAMP, headers_of, timestamp_type_of
-from moldau.loading.checks import headers
+from moldau.dumping.dumped_lines import headers_of, timestamp_type_of
 from moldau.loading.shapes import RECORDS
+from moldau.records.around import NO_TIMESTAMP, headers_text
 
 
 def tables(batches: Iterable[list[Message]], rows: int) -> Iterator[pa.Table]:
@@ -39,6 +39,6 @@ def _table(messages: list[Message]) -> pa.Table:
         "timestamp_type": types,
         "record_key": [message.key() for message in messages],
         "record_value": [message.value() for message in messages],
-        "headers": [headers("headers", headers_of(message)) for message in messages],
+        "headers": [headers_text(headers_of(message)) for message in messages],
     }
     return cast("pa.Table", pa.Table.from_pydict(columns, schema=RECORDS.schema))

@@ -12,6 +12,7 @@ from moldau.dumping.jaas import LoginModule, parse_jaas
 from moldau.dumping.properties import read_properties
 from moldau.dumping.stores import Config, keystore, truststore
 from moldau.errors import MoldauError
+from moldau.settings.servers import checked_servers
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 PASSWORD_MODULES = {
@@ -61,6 +62,7 @@ def client_settings(servers: str | None, file: Path | None) -> ClientSettings:
         )
     for what, text in (("--bootstrap-servers", servers), *properties.items()):
         require_unicode(what, text)
+    servers = checked_servers(servers)
     try:
         config = _translated(properties)
     except MoldauError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Any, cast
 
 from confluent_kafka import (
@@ -12,12 +11,20 @@ from confluent_kafka import (
     Message,
 )
 
+from moldau.records.around import (
+    CREATE_TIME,
+    LOG_APPEND_TIME,
+    NO_TIMESTAMP,
+    Header,
+    base64_text,
+    header_objects,
+)
+
 _TIMESTAMP_TYPES = {
     TIMESTAMP_NOT_AVAILABLE: None,
-    TIMESTAMP_CREATE_TIME: "CreateTime",
-    TIMESTAMP_LOG_APPEND_TIME: "LogAppendTime",
+    TIMESTAMP_CREATE_TIME: CREATE_TIME,
+    TIMESTAMP_LOG_APPEND_TIME: LOG_APPEND_TIME,
 }
-NO_TIMESTAMP = -1
 
 
 def row_of(message: Message) -> dict[str, Any]:
@@ -29,9 +36,9 @@ def row_of(message: Message) -> dict[str, Any]:
         "offset": message.offset(),
         "timestamp_ms": NO_TIMESTAMP if timestamp_type is None else message.timestamp()[1],
         "timestamp_type": timestamp_type,
-        "key_base64": _base64(message.key()),
-        "value_base64": _base64(message.value()),
-        "headers": headers_of(message),
+        "key_base64": base64_text(message.key()),
+        "value_base64": base64_text(message.value()),
+        "headers": header_objects(headers_of(message)),
     }
 
 
@@ -40,10 +47,5 @@ def timestamp_type_of(message: Message) -> str | None:
     return _TIMESTAMP_TYPES[message.timestamp()[0]]
 
 
-def headers_of(message: Message) -> list[dict[str, str | None]]:
-    told = cast("list[tuple[str, bytes | None]]", message.headers() or [])
-    return [{"key": key, "value_base64": _base64(value)} for key, value in told]
-
-
-def _base64(content: Any) -> str | None:
-    return None if content is None else b64encode(content).decode("ascii")
+def headers_of(message: Message) -> list[Header]:
+    return cast("list[Header]", message.headers() or [])

@@ -9,14 +9,13 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from moldau.loading.shape import Field, Shape
 from moldau.loading.shapes import RECORDS
+from moldau.records.around import timestamp_types
 
 _BYTES = {"key_base64": "key", "value_base64": "value"}
 _NAMES = {"timestamp": "timestamp_ms", "timestampType": "timestamp_type"}
-_TYPES = pa.array(["CreateTime", "LogAppendTime"])  # by Spark's number
 
 
 def _content(name: str, value: Any) -> bytes:
@@ -47,11 +46,10 @@ def own_name(name: str, names: Sequence[str], shape: Shape) -> str:
 
 
 def types_of(column: pa.Array) -> pa.Array:
-    """Spark's numbers of a timestamp type as Kafka's names; -1 = the record has no timestamp."""
+    """A timestamp type by Kafka's name, where Spark has its number."""
     if not pa.types.is_integer(column.type):
         return column
-    known = pc.is_in(column, pa.array([0, 1], column.type))
-    return _TYPES.take(pc.if_else(known, column, None).cast(pa.int32()))
+    return timestamp_types(column)
 
 
 def path_values(file: str, fields: Sequence[Field]) -> dict[str, Any]:

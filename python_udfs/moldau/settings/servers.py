@@ -10,8 +10,10 @@ from pydantic_core import PydanticCustomError
 
 from moldau.errors import MoldauError
 
-# org.apache.kafka.common.utils.Utils.HOST_PORT_PATTERN, without its capital protocol before it
-_HOST_PORT = re.compile(r"(\[[0-9a-fA-F:.%]+\]|[0-9a-zA-Z._-]+):([0-9]{1,5})", re.ASCII)
+# org.apache.kafka.common.utils.Utils.HOST_PORT_PATTERN; no client heeds the protocol before it
+_HOST_PORT = re.compile(
+    r"(?:[a-zA-Z_]+://)?((?:\[[0-9a-fA-F:.%]+\]|[0-9a-zA-Z._-]+):([0-9]{1,5}))", re.ASCII
+)
 _PORTS = range(1, 65_536)
 
 
@@ -24,7 +26,7 @@ def _servers(told: Any) -> str:
     found = [_HOST_PORT.fullmatch(server) for server in servers]
     if not all(each and int(each[2]) in _PORTS for each in found):
         raise _not_allowed()
-    return ",".join(servers)
+    return ",".join(each[1] for each in found if each)
 
 
 def checked_servers(told: str) -> str:

@@ -94,6 +94,26 @@ def test_a_malformed_login_module_is_refused_without_quoting_it(text: str) -> No
     assert "hunter" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("told", "meant"),
+    [
+        (" [::1]:9092 , b:1", "[::1]:9092,b:1"),
+        ("PLAINTEXT://b:1,SASL_SSL://[fe80::1]:2", "b:1,[fe80::1]:2"),
+    ],
+)
+def test_servers_are_taken_as_kafka_takes_them(tmp_path: Path, told: str, meant: str) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(f"bootstrap.servers : {told}\n")
+    assert client_settings(None, file).config["bootstrap.servers"] == meant
+    assert client_settings(told, None).servers == meant
+
+
+@pytest.mark.parametrize("told", [",", "b", "b:99999", "b:1:junk", "::1:9092"])
+def test_servers_that_are_none_are_refused_before_they_are_asked(told: str) -> None:
+    with pytest.raises(MoldauError, match=r"is not allowed; allowed is HOST:PORT"):
+        client_settings(told, None)
+
+
 def test_the_option_names_the_cluster_before_the_file_does(tmp_path: Path) -> None:
     assert of(tmp_path, "bootstrap.servers=f:1, f:2").config["bootstrap.servers"] == "b:1"
     file = of(tmp_path, "bootstrap.servers=f:1,f:2", servers=None)

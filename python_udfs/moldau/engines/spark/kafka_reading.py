@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from moldau.engines.spark.conf import properties
 from moldau.errors import MoldauError
+from moldau.records.around import NO_TIMESTAMP, headers_text, timestamp_types
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 # the source shows no internal topic to the newer way of asking for offsets
 _SHOWS_INTERNAL = {"spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true"}
-_TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
-NO_TIMESTAMP = -1
 
 
 class SparkReading:
@@ -85,35 +84,20 @@ class SparkReading:
 
 def _table(topic: str, partition: int, batch: pa.RecordBatch) -> pa.Table:
     """With the columns of `raw.records` that a record has of its own."""
-    types = [_TIMESTAMP_TYPES.get(kind) for kind in batch["timestampType"].to_pylist()]
-    times = batch["timestamp_ms"].to_pylist()
+    types = timestamp_types(batch["timestampType"])
+    headers = (
+        headers_text((one["key"], one["value"]) for one in told or ())
+        for told in batch["headers"].to_pylist()
+    )
     return pa.table(
         {
             "topic_name": pa.array([topic] * batch.num_rows, pa.string()),
             "partition_index": pa.array([partition] * batch.num_rows, pa.int32()),
             "log_offset": batch["offset"],
-            "recorded_at_ms": pa.array(
-                [
-                    NO_TIMESTAMP if kind is None else at_ms
-                    for kind, at_ms in zip(types, times, strict=True)
-                ],
-                pa.int64(),
-            ),
-            "timestamp_type": pa.array(types, pa.string()),
+            "recorded_at_ms": pc.if_else(types.is_valid(), batch["timestamp_ms"], NO_TIMESTAMP),
+            "timestamp_type": types,
             "record_key": batch["key"],
             "record_value": batch["value"],
-            "headers": pa.array(map(_headers, batch["headers"].to_pylist()), pa.string()),
+            "headers": pa.array(headers, pa.string()),
         }
     )
-
-
-def _headers(told: list[dict[str, Any]] | None) -> str | None:
-    """As a file of `moldau dump` has them."""
-    if not told:
-        return None
-    shown = [{"key": one["key"], "value_base64": _base64(one["value"])} for one in told]
-    return json.dumps(shown, ensure_ascii=False)
-
-
-def _base64(content: bytes | None) -> str | None:
-    return None if content is None else base64.b64encode(content).decode("ascii")

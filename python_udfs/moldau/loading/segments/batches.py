@@ -26,7 +26,7 @@ PADDING = bytes(64)  # behind the bytes, so that what is read at their end is th
 _LEAST = 14  # bytes that any message has behind its length
 _CRC_FROM, _OLD_CRC_AT, _OLD_CRC_FROM = 21, 12, 16
 _LENGTH = struct.Struct(">i").unpack_from
-_HEADER = np.dtype(
+HEADER = np.dtype(
     [
         ("base_offset", ">i8"), ("length", ">i4"), ("leader_epoch", ">i4"), ("magic", "i1"),
         ("crc", ">u4"), ("attributes", ">i2"), ("last_delta", ">i4"), ("base_ms", ">i8"),
@@ -158,5 +158,5 @@ def _batches(content: bytes, position: int, ends: list[int]) -> Batches:
     end = np.array(ends, np.int64)
     at = np.concatenate(([0], end[:-1]))
     padded = b"".join((memoryview(content)[: ends[-1]], PADDING))
-    headers = np.frombuffer(padded, np.uint8)[at[:, None] + np.arange(_HEADER.itemsize)]
-    return Batches(padded, position, at, end, headers.view(_HEADER)[:, 0])
+    headers = np.frombuffer(padded, np.uint8)[at[:, None] + np.arange(HEADER.itemsize)]
+    return Batches(padded, position, at, end, headers.view(HEADER)[:, 0])

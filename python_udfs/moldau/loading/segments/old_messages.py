@@ -16,8 +16,9 @@ import pyarrow as pa
 from moldau.loading.segments.batches import CODEC, LOG_APPEND_TIME, OLD_BODY, OVERHEAD
 from moldau.loading.segments.codecs import Seen, unpacked
 from moldau.loading.shapes import RECORDS
+from moldau.records import around
+from moldau.records.around import NO_TIMESTAMP
 
-NO_TIMESTAMP = -1
 _INT32, _INT64 = struct.Struct(">i").unpack_from, struct.Struct(">q").unpack_from
 
 
@@ -77,7 +78,7 @@ def table_of(messages: list[Message], topic: str, partition: int) -> pa.Table:
 def _type(message: Message) -> str | None:
     if message.timestamp_ms == NO_TIMESTAMP:
         return None
-    return "LogAppendTime" if message.attributes & LOG_APPEND_TIME else "CreateTime"
+    return around.LOG_APPEND_TIME if message.attributes & LOG_APPEND_TIME else around.CREATE_TIME
 
 
 def _messages(content: bytes) -> Iterator[Message]:

@@ -6,10 +6,7 @@ records at once. Keys and values are slices of the bytes that hold the records.
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +14,8 @@ import pyarrow as pa
 
 from moldau.loading.segments.batches import Ints
 from moldau.loading.shapes import RECORDS
+from moldau.records.around import NO_TIMESTAMP, Header, headers_text, timestamp_types
 
-_TYPES = pa.array(["CreateTime", "LogAppendTime"])
 _LONGEST = 10  # bytes of a number
 _LEAST = 7  # bytes of a record
 _MANY = 256
@@ -193,7 +190,7 @@ def _columns(
 
 def _types(is_append_time: npt.NDArray[np.bool_], ms: Ints) -> pa.Array:
     """Without a time there is no type of it."""
-    return _TYPES.take(pa.array(is_append_time.astype(np.int8), mask=ms == -1))
+    return timestamp_types(pa.array(is_append_time.astype(np.int8), mask=ms == NO_TIMESTAMP))
 
 
 class _Cursor:
@@ -234,19 +231,18 @@ class _Cursor:
         self.wrong |= is_far | (self.at > self._ends)
 
 
-def _headers(content: bytes, at: int, end: int, count: int) -> str:
+def _headers(content: bytes, at: int, end: int, count: int) -> str | None:
     """As a line of a file has them; IndexError if they do not fill the bytes."""
-    found: list[dict[str, Any]] = []
+    found: list[Header] = []
     for _ in range(count):
         key, at = _counted(content, at, end)
         value, at = _counted(content, at, end)
         if key is None:
             raise IndexError
-        told = None if value is None else b64encode(value).decode("ascii")
-        found.append({"key": key.decode(), "value_base64": told})
+        found.append((key.decode(), value))
     if at != end:
         raise IndexError
-    return json.dumps(found, ensure_ascii=False)
+    return headers_text(found)
 
 
 def _counted(content: bytes, at: int, end: int) -> tuple[bytes | None, int]:
