@@ -128,10 +128,11 @@ records_followed as (
         incarnation > 0
         or max(members_added) over of_incarnation = 1
         or coalesce(
-            first_value(if(is_group and not is_tombstone, epoch, null)) ignore nulls
-                over of_incarnation <= 1,
-            false
-        ) as are_members_known
+            first_value(
+                if(is_group and not is_tombstone, epoch, null)
+            ) ignore nulls over of_incarnation,
+            2
+        ) <= 1 as are_members_known
 
     from members_moved
 
