@@ -109,12 +109,12 @@ class Reader:
                     return (), [Answer(question, problem=str(error)) for question in questions]
                 before = taking_group(taken, group)
                 with closing(Asking(connection, at_ms, self._seconds, before)) as asking:
-                    with asking.tables(wanted.keys() - set(names)) as tables:
-                        lines = tuple((line,) for line in words(tables))
-                    told = Answer(about, ("line",), lines)
+                    told = _told(asking, about, words, wanted.keys() - set(names))
                     answers = [_answer(asking, question, names) for question in questions]
                 known = [self._keep(key, a) for key, a in zip(keys, [told, *answers], strict=True)]
         first, *rest = [answer for answer in known if answer]
+        if first.problem is not None:
+            return (first.problem,), rest
         return tuple(str(line) for (line,) in first.rows), rest
 
     @contextmanager
@@ -233,6 +233,19 @@ def _answer(asking: Asking, question: Question, names: Iterable[str]) -> Answer:
         return asking.answer(question)
     except MoldauError as error:
         return Answer(question, problem=str(error))
+
+
+def _told(
+    asking: Asking,
+    about: Question,
+    words: Callable[[Tables], list[str]],
+    missing: Collection[str],
+) -> Answer:
+    try:
+        with asking.tables(missing) as tables:
+            return Answer(about, ("line",), tuple((line,) for line in words(tables)))
+    except MoldauError as error:
+        return Answer(about, problem=str(error))
 
 
 @lru_cache(maxsize=1_000)

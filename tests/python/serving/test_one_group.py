@@ -77,6 +77,17 @@ def test_words_are_of_the_same_rows(reader: Reader) -> None:
     assert reader.ask_of_group(*asked) == (("apps",), [])
 
 
+def test_words_that_fail_take_nothing_from_the_answers(reader: Reader) -> None:
+    def words(opened: Tables) -> list[str]:
+        return [str(opened.rows("state.groups", "where nothing", []))]
+
+    question = Question("q", "Q", "select group_id from state.groups")
+    for _ in range(2):
+        [said], [found] = reader.ask_of_group((CLUSTER, "app"), [question], 0, ABOUT, words, ())
+        assert "nothing" in said
+        assert found.rows == (("app",),)
+
+
 def test_every_table_with_a_group_is_narrowed() -> None:
     named = {name for name in tables() if name.startswith(("state.group", "decisions.group"))}
     assert named - set(of_groups(tables())) == set()

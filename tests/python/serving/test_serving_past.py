@@ -40,6 +40,14 @@ def test_a_group_is_shown_as_it_was(session: Session) -> None:
     assert "'then' is not an instant" in refused.json()["problem"]
 
 
+def test_before_its_first_record_nothing_was_known_of_a_group(session: Session) -> None:
+    load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "served", "records")
+    client = TestClient(application(session.settings), base_url=HERE)
+    told = client.get("/group.json", params=GROUP | {"as_of": "2020-01-01"}).json()["sections"]
+    assert told["explain"]["lines"] == ["Nothing was known of it then."]
+    assert told["facts"]["rows"] == []
+
+
 def test_pages_of_all_groups_are_shown_as_they_were(session: Session) -> None:
     load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "served", "records")
     client = TestClient(application(session.settings), base_url=HERE)

@@ -53,7 +53,11 @@ def _sections_then(then: Asked, cluster: str, name: str) -> tuple[Answer | Words
         for question in _questions(cluster, name)
         if question.name in _THEN
     ]
-    return _asked(then, cluster, name, questions)
+    words, *answers = _asked(then, cluster, name, questions)
+    is_known = any(isinstance(answer, Answer) and answer.rows for answer in answers)
+    if isinstance(words, Words) and not is_known:
+        words = replace(words, lines=("Nothing was known of it then.",))
+    return (words, *answers)
 
 
 def _asked(
