@@ -13,6 +13,7 @@ from moldau.cli.options import (
 )
 from moldau.cli.output import write_dicts
 from moldau.cli.say import draw, is_terminal, say
+from moldau.errors import MoldauError
 from moldau.reading.explain.timeline import timeline as timeline_of
 from moldau.reading.explain.timeline_words import Told, foot, head, in_words
 from moldau.settings import Settings
@@ -48,6 +49,8 @@ def timeline(
       moldau timeline orders-app --topic orders --from 2026-11-20 --to 2026-11-22T12:00:00Z
       moldau timeline orders-app --format csv
     """
+    if from_ms is not None and to_ms is not None and from_ms > to_ms:
+        raise MoldauError("--from is after --to: there is no time between them")
     found = timeline_of(settings.warehouse, group, cluster, topic, from_ms, to_ms, as_of_ms)
     if output_format != "table":
         write_dicts(found.events, output_format, found.columns)

@@ -148,7 +148,11 @@ class FlowSettings(Section):
     @model_validator(mode="after")
     def _goes_somewhere(self) -> FlowSettings:
         if self.source == self.target:
-            raise PydanticCustomError("flow", "a target that is another cluster than the source")
+            raise PydanticCustomError(
+                "same_cluster",
+                "another cluster than the source",
+                {"key": "target", "value": repr(self.target)},
+            )
         return self
 
     @property

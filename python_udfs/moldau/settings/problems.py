@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 _SHOWN_LETTERS = 80
 _UNKNOWN = "extra_forbidden"
+_MAY_HOLD_SECRETS = {"plugin", "properties", "spark"}
 
 
 def describe(error: ValidationError, model: type[BaseModel]) -> str:
@@ -26,8 +27,12 @@ def describe(error: ValidationError, model: type[BaseModel]) -> str:
 
 def suggestion(given: str, known: Iterable[str]) -> str:
     """`; did you mean X?` if a known name is close, else nothing."""
-    close = difflib.get_close_matches(given, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = _close(given, known)
+    return f"; did you mean {close}?" if close else ""
+
+
+def _close(given: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=cutoff)), None)
 
 
 def _describe_unknown(problems: list[ErrorDetails], model: type[BaseModel]) -> str:
@@ -43,7 +48,10 @@ def _describe_place(at: list[str], problems: list[ErrorDetails], model: type[Bas
     told = []
     for problem in problems:
         name = _steps(problem)[-1]
-        value = shown(_without_texts(problem["input"], hides_all=True))
+        # a text may be a secret, but not that of a mistyped key that takes none
+        meant = _close(name, [*known, *accepted], cutoff=0.85)
+        is_secret = meant not in set(known) - _MAY_HOLD_SECRETS
+        value = shown(_without_texts(problem["input"], hides_all=is_secret))
         hint = suggestion(name, [*known, *accepted])
         told.append((f"{_path([*at, name])} (value {value})", hint))
     if len(told) == 1:
@@ -69,7 +77,7 @@ def _describe(problem: ErrorDetails) -> str:
     match problem["type"]:
         case "missing":
             return f"{path} is missing"
-        case "local_retention":
+        case "local_retention" | "same_cluster":
             found = problem["ctx"]
             key = ".".join([*filter(None, [path]), found["key"]])
             return f"{key}: {found['value']} is not allowed; allowed is {problem['msg']}"

@@ -121,6 +121,12 @@ def test_nothing_is_made_for_what_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_timeline_that_ends_before_it_begins_is_a_mistake(warehouse: Path, capsys: Told) -> None:
+    words = ["timeline", "g", "--from", "2", "--to", "1"]
+    assert run([*words, "--warehouse", str(warehouse)]) == 1
+    assert "--from is after --to" in line(capsys)
+
+
 @pytest.mark.parametrize("harm", range(6))
 def test_a_broken_file_of_records_is_a_mistake(tmp_path: Path, capsys: Told, harm: int) -> None:
     good = tmp_path / "good.parquet"

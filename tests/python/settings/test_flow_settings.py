@@ -159,12 +159,29 @@ def test_all_keys_that_nobody_has_are_told_at_once(tmp_path: Path) -> None:
     assert ": unknown keys flows.f." in told
     for key in wrong:
         assert f"flows.f.{key} (value " in told, key
-    assert "flows.f.topcs (value '***'), did you mean topics?" in told
+    assert "flows.f.topcs (value 'a'), did you mean topics?" in told
     assert (
         "flows.f.refresh.topics.enabld (value true), did you mean refresh.topics.enabled?" in told
     )
     assert told.count("known here: ") == 1
     assert not any(f"flows.f.{key} " in told for key in PASTED)
+
+
+def test_a_text_of_a_mistyped_key_is_shown_unless_it_may_be_a_secret(tmp_path: Path) -> None:
+    file = tmp_path / "moldau.yml"
+    told = {"athority": "moldau", "authorization": "hush", "plugins": "hush", "token": "hush"}
+    file.write_text(yaml.safe_dump({"clusters": {"east": told}, "engin": "sparc"}))
+    with pytest.raises(MoldauError) as caught:
+        load_settings(file, None)
+    assert "clusters.east.athority (value 'moldau')" in str(caught.value)
+    assert "engin (value 'sparc')" in str(caught.value)
+    assert str(caught.value).count("(value '***')") == 3
+    assert "hush" not in str(caught.value)
+
+
+def test_a_flow_to_its_own_source_is_told_by_its_target(tmp_path: Path) -> None:
+    told = refused(tmp_path, FLOW | {"target": FLOW["source"]})
+    assert f"flows.f.target: {FLOW['source']!r} is not allowed; allowed is another cluster" in told
 
 
 def test_keys_of_several_places_and_other_mistakes_are_told_together(tmp_path: Path) -> None:
@@ -175,7 +192,7 @@ def test_keys_of_several_places_and_other_mistakes_are_told_together(tmp_path: P
     with pytest.raises(MoldauError) as caught:
         load_settings(file, None)
     for told in (
-        "unknown key clusters.east.athority (value '***')",
+        "unknown key clusters.east.athority (value 'broker')",
         "unknown key flows.f.topcs (value 1)",
         "unknown keys flows.g.grups (value 2), did you mean groups?, flows.g.x (value 3)",
         "(and 1 more)",
