@@ -20,7 +20,7 @@ from dbt.adapters.spark import SparkAdapter, SparkConnectionManager, SparkCreden
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include import moldau
-from moldau.domains import domains
+from moldau.declared import domains
 from moldau.engines.spark.connected import REMOTE
 from moldau.errors import MoldauError
 from moldau.settings import Settings, load_settings
