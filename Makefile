@@ -77,10 +77,13 @@ check: test databricks ## what CI runs, the project compiled for Databricks, and
 	done
 
 # dbt-databricks asks for another dbt-spark than ours, so it has an environment of its own; nothing is asked of a workspace
-databricks: setup
+databricks: $(VENV)-databricks/.ready
+	$(VENV)-databricks/bin/dbt compile --quiet --target databricks --target-path target/databricks --no-populate-cache --no-introspect
+
+$(VENV)-databricks/.ready: requirements-databricks.lock | setup
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-databricks
 	$(BIN)/uv pip install --quiet --python $(VENV)-databricks --require-hashes -r requirements-databricks.lock
-	$(VENV)-databricks/bin/dbt compile --quiet --target databricks --target-path target/databricks --no-populate-cache --no-introspect
+	@touch $@
 
 without-spark: setup
 	$(BIN)/python -m pytest -m "not spark and not processes"

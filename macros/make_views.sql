@@ -23,7 +23,7 @@
                     {%- set code.text = code.text.replace("source('" ~ source ~ "', '" ~ table ~ "')", "'" ~ source ~ '.' ~ table ~ "'") -%}
                 {%- endfor -%}
                 {%- set sql = render(code.text) -%}
-                {%- if view.config.materialized == 'run_list' and not view.config.as_literals -%}
+                {%- if view.config.materialized == 'run_list' and not view.config.meta.as_literals -%}
                     {%- do make_list(relations[view.name], sql) -%}
                 {%- else -%}
                     {%- do run_query('create or replace view ' ~ relations[view.name] ~ ' as ' ~ sql) -%}

@@ -30,7 +30,7 @@
         {%- if node.resource_type == 'seed' -%}
             {%- do tables.append(node.schema ~ '.' ~ node.alias) -%}
         {%- elif node.config.materialized == 'merge_into' -%}
-            {%- do tables.append(node.config.into or node.schema ~ '.' ~ node.alias) -%}
+            {%- do tables.append(node.config.meta.into or node.schema ~ '.' ~ node.alias) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for table in tables | unique -%}

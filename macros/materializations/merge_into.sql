@@ -1,4 +1,5 @@
 {# A thin write into a Delta table that exists already: its contract made it, dbt never re-creates it.
+   All but `unique_key`, which is a word of dbt's, stands in `meta`:
      into                 'database.table' that is written; default: the model's own name
      write                merge (default) | append | replace (every row)
      write_needs_open_run nothing is written when no run is open (plain dbt run)
@@ -15,24 +16,24 @@
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
 {% materialization merge_into, adapter='spark' %}
-    {%- set into = config.get('into', model.schema ~ '.' ~ model.alias) -%}
-    {%- set write = config.get('write', 'merge') -%}
+    {%- set into = config.meta_get('into', model.schema ~ '.' ~ model.alias) -%}
+    {%- set write = config.meta_get('write', 'merge') -%}
     {%- if write not in ('merge', 'append', 'replace') -%}
         {%- do exceptions.raise_compiler_error('write: ' ~ write ~ ' is not allowed, but merge, append or replace') -%}
     {%- endif -%}
     {%- if whole_run() -%}{%- do adapter.begins(model.name) -%}{%- endif -%}
-    {%- if config.get('write_needs_open_run') and not is_run_open() -%}
+    {%- if config.meta_get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
-    {%- elif config.get('works_on') and has_no_rows(ref(config.get('works_on')), config.get('works_when', 'true')) -%}
+    {%- elif config.meta_get('works_on') and has_no_rows(ref(config.meta_get('works_on')), config.meta_get('works_when', 'true')) -%}
         {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
-    {%- elif config.get('skips_no_rows') and has_no_rows('(' ~ compiled_code ~ ')') -%}
+    {%- elif config.meta_get('skips_no_rows') and has_no_rows('(' ~ compiled_code ~ ')') -%}
         {%- do store_raw_result('main', message='SKIP no rows', code='SKIP', rows_affected=0) -%}
-    {%- elif config.get('in_slices_of') -%}
+    {%- elif config.meta_get('in_slices_of') -%}
         {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
         {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
-        {%- set is_big = bytes > config.require('small_bytes') -%}
-        {%- if bytes == 0 and not config.get('insert_when', true) -%}
+        {%- set is_big = bytes > config.meta_require('small_bytes') -%}
+        {%- if bytes == 0 and not config.meta_get('insert_when', true) -%}
             {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
         {%- elif write != 'merge' or (bytes == 0 and is_alone()) -%}
             {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
@@ -46,7 +47,7 @@
 {% endmaterialization %}
 
 {% macro append_in_slices(into, source_sql) %}
-    {%- set last = run_query('select coalesce(max(slice_index), -1) from ' ~ ref(config.get('in_slices_of'))).rows[0][0] -%}
+    {%- set last = run_query('select coalesce(max(slice_index), -1) from ' ~ ref(config.meta_get('in_slices_of'))).rows[0][0] -%}
     {%- for slice in range(last + 1) -%}
         {%- do run_query('create or replace view run.slice as select ' ~ slice ~ ' as slice_index') -%}
         {%- do run_query(insert_sql(into, source_sql, 'append')) -%}
@@ -94,8 +95,8 @@
     {%- do hide_rows(into) -%}
     {%- set changes = 'run.' ~ model.alias ~ '_changes' -%}
     {%- do make_list(changes, source_sql) -%}
-    {%- set span = span_of(changes, config.get('pruned_by')) -%}
-    {%- set insert_when = config.get('insert_when', 'true') -%}
+    {%- set span = span_of(changes, config.meta_get('pruned_by')) -%}
+    {%- set insert_when = config.meta_get('insert_when', 'true') -%}
     {%- set inserted = 0 -%}
     {%- if insert_when -%}
         {%- set new_rows = 'run.' ~ model.alias ~ '_new' -%}

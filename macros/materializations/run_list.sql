@@ -5,7 +5,7 @@
 {% materialization run_list, adapter='spark' %}
     {%- if is_unread() -%}
         {%- do store_raw_result('main', message='SKIP not read', code='SKIP', rows_affected=0) -%}
-    {%- elif config.get('as_literals') -%}
+    {%- elif config.meta_get('as_literals') -%}
         {%- set rows = literal_rows(compiled_code) -%}
         {%- call statement('main') -%}
 create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}

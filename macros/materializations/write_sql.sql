@@ -4,26 +4,26 @@
 {# Also in place of a merge into an empty table where nobody else writes: no join. #}
 {% macro insert_sql(into, source_sql, write) %}
 insert {{ 'overwrite' if write == 'replace' else 'into' }} {{ into }} by name
-select * {% if 's.is_gone' in config.get('delete_when', '') ~ config.get('insert_when', '') %}except (is_gone) {% endif %}from (
+select * {% if 's.is_gone' in config.meta_get('delete_when', '') ~ config.meta_get('insert_when', '') %}except (is_gone) {% endif %}from (
 {{ source_sql }}
 ) as s
-{%- if config.get('insert_when') is not none %}
-where {{ config.get('insert_when') }}
+{%- if config.meta_get('insert_when') is not none %}
+where {{ config.meta_get('insert_when') }}
 {%- endif %}
 {% endmacro %}
 
 {% macro merge_sql(into, source_sql, is_matched_only=false, span=none) %}
-    {%- set update_set = config.get('update_set', '*') -%}
-    {%- set matched_condition = config.get('matched_condition') -%}
-    {%- set insert_when = config.get('insert_when', 'true') -%}
+    {%- set update_set = config.meta_get('update_set', '*') -%}
+    {%- set matched_condition = config.meta_get('matched_condition') -%}
+    {%- set insert_when = config.meta_get('insert_when', 'true') -%}
 merge into {{ into }} as t
 using (
 {{ source_sql }}
 ) as s
 on {% if span %}t.{{ span }} and {% endif %}
 {%- for key in config.require('unique_key') %}t.{{ key }} = s.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
-{%- if config.get('delete_when') %}
-when matched and ({{ config.get('delete_when') }}) then delete
+{%- if config.meta_get('delete_when') %}
+when matched and ({{ config.meta_get('delete_when') }}) then delete
 {%- endif %}
 {%- if update_set %}
 when matched{% if matched_condition is not none %} and ({{ matched_condition }}){% endif %} then update set
@@ -64,5 +64,5 @@ select s.* from changes as s
 
 left anti join known using ({{ keys }})
 
-where {{ config.get('insert_when', 'true') }}
+where {{ config.meta_get('insert_when', 'true') }}
 {% endmacro %}

@@ -9,7 +9,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dbt.cli.main import dbtRunner
+from dbt.jsonschemas import jsonschemas
 
 from moldau.project import PROFILES, ROOT
 
@@ -56,7 +58,7 @@ class Model:
 
     @property
     def into(self) -> str | None:
-        return self.node.config.get("into")
+        return self.node.config.meta.get("into")
 
     @property
     def code(self) -> str:
@@ -160,7 +162,11 @@ def project() -> Project:
         if event.info.level == "warn":
             warnings.append(event.info.msg)
 
-    result = dbtRunner(callbacks=[listen]).invoke(["parse", *_options(folder)])
+    # dbt looks for what it will refuse where it knows all words of an adapter: Databricks' are ours
+    known = jsonschemas._JSONSCHEMA_SUPPORTED_ADAPTERS | {"moldau"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonschemas, "_JSONSCHEMA_SUPPORTED_ADAPTERS", known)
+        result = dbtRunner(callbacks=[listen]).invoke(["parse", *_options(folder)])
     assert result.success, result.exception
     return Project(result.result, warnings, folder)
 

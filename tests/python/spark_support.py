@@ -450,6 +450,24 @@ def statements() -> Iterator[list[str]]:
         yield given
 
 
+@contextlib.contextmanager
+def plans() -> Iterator[list[str]]:
+    """What Spark analyses in this block: the plan of each statement, dbt's, too, a line a node.
+
+    All of the views stands in it that the statement reads, each as often as a path leads to it."""
+    analysed: list[str] = []
+    plain = SparkSession.sql
+
+    def noted(spark: SparkSession, *asked: Any, **more: Any) -> Any:
+        frame = plain(spark, *asked, **more)
+        analysed.append(frame._jdf.queryExecution().analyzed().treeString())
+        return frame
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SparkSession, "sql", noted)
+        yield analysed
+
+
 def commits(warehouse: Path) -> int:
     return sum(_commits(warehouse).values())
 

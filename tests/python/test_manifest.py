@@ -15,6 +15,7 @@ from statistics import median
 import pytest
 from manifest_support import JINJA, Model, Project, project
 
+from moldau.compiled.dbt import _pickled, _unpickled
 from moldau.compiled.graph import models_tagged
 from moldau.declared import domains, kinds, topics
 from moldau.project import ROOT, SEEDS
@@ -102,7 +103,17 @@ def models(dbt_project: Project) -> list[Model]:
 
 
 def test_dbt_parses_without_a_warning(dbt_project: Project) -> None:
+    """Nor is there a word of ours beside those of dbt's, which stand in `meta`."""
     assert dbt_project.warnings == []
+
+
+def test_the_manifest_is_kept_whole(dbt_project: Project) -> None:
+    kept = _unpickled(_pickled(dbt_project.manifest))
+    assert kept.to_dict() == dbt_project.manifest.to_dict()
+    [key] = (node.unique_id for node in kept.nodes.values() if node.name == "fold_groups")
+    assert kept.ref_lookup.find("fold_groups", None, None, kept).unique_id == key
+    with pytest.raises(ValueError, match="no manifest"):
+        _unpickled(b"of another time")
 
 
 def test_layers_only_read_what_lies_below_them(dbt_project: Project, models: list[Model]) -> None:
@@ -221,7 +232,7 @@ def test_every_key_is_tested(dbt_project: Project, models: list[Model]) -> None:
         view = f"stg_{model.into.replace('.', '__')}"
         assert model.key == key and model.name not in dbt_project.tested_keys, model.name
         assert set(dbt_project.tested_keys[view]) <= set(key), view
-        if model.node.config.get("write", "merge") == "merge":
+        if model.node.config.meta.get("write", "merge") == "merge":
             assert model.node.config["unique_key"] == key, model.name
 
 

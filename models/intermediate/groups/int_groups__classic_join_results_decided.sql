@@ -1,12 +1,14 @@
 {{ config(
     tags='decide_requests',
-    meta={'counted_as': 'joins_'},
     schema='decisions',
     alias='classic_join_results',
     materialized='merge_into',
-    works_on='int_groups__requests_answered',
-    works_when="request_kind = 'join'",
-    unique_key=['cluster_id', 'request_id']
+    unique_key=['cluster_id', 'request_id'],
+    meta={
+        'counted_as': 'joins_',
+        'works_on': 'int_groups__requests_answered',
+        'works_when': "request_kind = 'join'"
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

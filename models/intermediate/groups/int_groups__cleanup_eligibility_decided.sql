@@ -3,10 +3,12 @@
     schema='decisions',
     alias='cleanup_eligibility',
     materialized='merge_into',
-    works_on='int_groups__cleanup_groups_due',
     unique_key=['cluster_id', 'group_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'works_on': 'int_groups__cleanup_groups_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

@@ -1,12 +1,14 @@
 {{ config(
     tags='decide_requests',
-    meta={'counted_as': 'deletions_'},
     schema='decisions',
     alias='group_deletion_results',
     materialized='merge_into',
-    works_on='int_groups__requests_answered',
-    works_when="request_kind = 'deletion'",
-    unique_key=['cluster_id', 'request_id', 'group_id']
+    unique_key=['cluster_id', 'request_id', 'group_id'],
+    meta={
+        'counted_as': 'deletions_',
+        'works_on': 'int_groups__requests_answered',
+        'works_when': "request_kind = 'deletion'"
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

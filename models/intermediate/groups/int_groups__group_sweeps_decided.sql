@@ -3,10 +3,12 @@
     schema='decisions',
     alias='group_sweeps',
     materialized='merge_into',
-    works_on='int_groups__sweep_groups_due',
     unique_key=['cluster_id', 'group_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'works_on': 'int_groups__sweep_groups_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 {# offsets first: groups are due until this table is written, so after a kill

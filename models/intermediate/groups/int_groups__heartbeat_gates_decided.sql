@@ -1,12 +1,14 @@
 {{ config(
     tags='decide_requests',
-    meta={'counted_as': 'heartbeats_'},
     schema='decisions',
     alias='heartbeat_gates',
     materialized='merge_into',
-    works_on='int_groups__requests_answered',
-    works_when="request_kind = 'heartbeat'",
-    unique_key=['cluster_id', 'request_id']
+    unique_key=['cluster_id', 'request_id'],
+    meta={
+        'counted_as': 'heartbeats_',
+        'works_on': 'int_groups__requests_answered',
+        'works_when': "request_kind = 'heartbeat'"
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

@@ -3,12 +3,14 @@
     schema='decisions',
     alias='offset_expirations',
     materialized='merge_into',
-    works_on='int_groups__sweep_groups_due',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    matched_condition=differs(['ruleset', 'settings_hash', 'decision', 'reason_code', 'expiry_clock', 'expires_at_ms', 'observed_log_offset'])
-        ~ ' or t.decided_at_ms > s.decided_at_ms',
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'works_on': 'int_groups__sweep_groups_due',
+        'matched_condition': differs(['ruleset', 'settings_hash', 'decision', 'reason_code', 'expiry_clock', 'expires_at_ms', 'observed_log_offset'])
+            ~ ' or t.decided_at_ms > s.decided_at_ms',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

@@ -1,12 +1,14 @@
 {{ config(
     tags='decide_requests',
-    meta={'counted_as': 'pushes_'},
     schema='decisions',
     alias='topology_push_results',
     materialized='merge_into',
-    works_on='int_groups__requests_answered',
-    works_when="request_kind = 'push'",
-    unique_key=['cluster_id', 'request_id']
+    unique_key=['cluster_id', 'request_id'],
+    meta={
+        'counted_as': 'pushes_',
+        'works_on': 'int_groups__requests_answered',
+        'works_when': "request_kind = 'push'"
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

@@ -1,4 +1,4 @@
-{{ config(materialized='run_list', as_literals=true) }}
+{{ config(materialized='run_list', meta={'as_literals': true}) }}
 
 with
 

@@ -3,29 +3,31 @@
     schema='decisions',
     alias='offset_translations',
     materialized='merge_into',
-    works_on='int_mirrors__commits_due',
     unique_key=['flow', 'group_id', 'topic_name', 'partition_index'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs_from_stored([
-        'cluster_id',
-        'target_topic_name',
-        'upstream_offset',
-        'translated_offset',
-        'lower_bound',
-        'upper_bound',
-        'waiting_offset',
-        'syncs_incarnation',
-        'sync_log_offset',
-        'incarnation',
-        'parity_incarnation',
-        'is_anchored',
-        'metadata',
-        'commit_at_ms',
-        'observed_upstream_offset',
-        'observed_downstream_offset',
-        'observed_emitted_by'
-    ])
+    meta={
+        'works_on': 'int_mirrors__commits_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs_from_stored([
+            'cluster_id',
+            'target_topic_name',
+            'upstream_offset',
+            'translated_offset',
+            'lower_bound',
+            'upper_bound',
+            'waiting_offset',
+            'syncs_incarnation',
+            'sync_log_offset',
+            'incarnation',
+            'parity_incarnation',
+            'is_anchored',
+            'metadata',
+            'commit_at_ms',
+            'observed_upstream_offset',
+            'observed_downstream_offset',
+            'observed_emitted_by'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('int_mirrors__folded') }}

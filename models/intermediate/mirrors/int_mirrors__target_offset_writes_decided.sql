@@ -3,16 +3,13 @@
     schema='decisions',
     alias='target_offset_writes',
     materialized='merge_into',
-    works_on='int_mirrors__target_groups_due',
-    unique_key=[
-        'flow',
-        'group_id',
-        'target_topic_name',
-        'partition_index'
-    ],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs_from_stored(['from_offset', 'to_offset'])
+    unique_key=['flow', 'group_id', 'target_topic_name', 'partition_index'],
+    meta={
+        'works_on': 'int_mirrors__target_groups_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs_from_stored(['from_offset', 'to_offset'])
+    }
 ) }}
 
 -- depends_on: {{ ref('int_mirrors__folded') }}

@@ -3,20 +3,22 @@
     schema='decisions',
     alias='metadata_rounds',
     materialized='merge_into',
-    works_on='int_producers__producers_due',
     unique_key=['cluster_id', 'producer_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs_from_stored([
-        'cached_topics',
-        'target_fetch_size',
-        'fetch_mode',
-        'urgent_topics',
-        'non_urgent_topics',
-        'fetched_topics',
-        'fetched_non_urgent_topics',
-        'evicted_topics'
-    ])
+    meta={
+        'works_on': 'int_producers__producers_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs_from_stored([
+            'cached_topics',
+            'target_fetch_size',
+            'fetch_mode',
+            'urgent_topics',
+            'non_urgent_topics',
+            'fetched_topics',
+            'fetched_non_urgent_topics',
+            'evicted_topics'
+        ])
+    }
 ) }}
 
 {# by the rounds the next run tells what is due, so they come last #}

@@ -3,16 +3,18 @@
     schema='decisions',
     alias='metadata_topics',
     materialized='merge_into',
-    works_on='int_producers__producers_due',
     unique_key=['cluster_id', 'producer_id', 'topic_name'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs_from_stored([
-        'topic_set',
-        'fetch_rank',
-        'observed_refresh_at_ms',
-        'observed_access_at_ms'
-    ])
+    meta={
+        'works_on': 'int_producers__producers_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs_from_stored([
+            'topic_set',
+            'fetch_rank',
+            'observed_refresh_at_ms',
+            'observed_access_at_ms'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('int_producers__folded') }}

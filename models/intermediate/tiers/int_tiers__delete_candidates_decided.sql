@@ -3,27 +3,26 @@
     schema='decisions',
     alias='delete_candidates',
     materialized='merge_into',
-    works_on='int_tiers__partitions_due',
-    unique_key=[
-        'cluster_id',
-        'segment_id'
-    ],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs_from_stored([
-        'topic_id',
-        'topic_name',
-        'partition_index',
-        'start_offset',
-        'end_offset',
-        'size_bytes',
-        'max_timestamp_ms',
-        'segment_state',
-        'walk_position',
-        'lag_before',
-        'lag_after',
-        'is_over_deleted'
-    ])
+    unique_key=['cluster_id', 'segment_id'],
+    meta={
+        'works_on': 'int_tiers__partitions_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs_from_stored([
+            'topic_id',
+            'topic_name',
+            'partition_index',
+            'start_offset',
+            'end_offset',
+            'size_bytes',
+            'max_timestamp_ms',
+            'segment_state',
+            'walk_position',
+            'lag_before',
+            'lag_after',
+            'is_over_deleted'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('int_tiers__folded') }}

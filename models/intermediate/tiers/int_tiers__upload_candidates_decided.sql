@@ -3,24 +3,20 @@
     schema='decisions',
     alias='upload_candidates',
     materialized='merge_into',
-    works_on='int_tiers__partitions_due',
-    unique_key=[
-        'cluster_id',
-        'topic_id',
-        'partition_index',
-        'broker_id',
-        'base_offset'
-    ],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs_from_stored([
-        'topic_name',
-        'next_base_offset',
-        'size_bytes',
-        'max_timestamp_ms',
-        'lag_before',
-        'lag_after'
-    ])
+    unique_key=['cluster_id', 'topic_id', 'partition_index', 'broker_id', 'base_offset'],
+    meta={
+        'works_on': 'int_tiers__partitions_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs_from_stored([
+            'topic_name',
+            'next_base_offset',
+            'size_bytes',
+            'max_timestamp_ms',
+            'lag_before',
+            'lag_after'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('int_tiers__folded') }}

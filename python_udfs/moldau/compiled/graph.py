@@ -213,10 +213,10 @@ def _compile() -> list[Node]:
         config = one.config
         relation = _relation(one)
         writes = is_model and config.materialized == "merge_into"
-        table = (is_model and config.get("into")) or relation
+        table = (is_model and config.meta.get("into")) or relation
         writing, written = {}, ""
         if writes:
-            options = config.to_dict(omit_none=True)
+            options = config.to_dict(omit_none=True) | config.meta
             writing = {name: options[name] for name in _WRITING if name in options}
             written = statement_sql(table, options)
         nodes[key] = Node(

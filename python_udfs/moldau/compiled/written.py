@@ -19,10 +19,13 @@ SOURCE = "select * from source_rows"  # stands for the model's query
 
 
 class _Config(dict[str, Any]):
-    """What dbt's macros know as `config`."""
+    """What dbt's macros know as `config`; `meta` beside dbt's own words."""
 
     def require(self, name: str) -> Any:
         return self[name]
+
+    def meta_get(self, name: str, default: Any = None) -> Any:
+        return self.get(name, default)
 
 
 @cache

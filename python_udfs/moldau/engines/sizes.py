@@ -33,7 +33,7 @@ def duckdb_bytes() -> int:
 def small_bytes() -> int:
     """Below this it does not pay when Spark compiles and divides its work (`dbt_project.yml`)."""
     project = yaml.load((ROOT / "dbt_project.yml").read_text(), Loader)
-    return int(project["models"]["moldau"]["+small_bytes"])
+    return int(project["models"]["moldau"]["+meta"]["small_bytes"])
 
 
 def is_small(warehouse: Path, bytes_coming: int = 0) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from spark_support import (
     commits,
     fold_records,
     in_spark,
+    plans,
     read_capture,
     read_records,
     statements,
@@ -75,12 +77,13 @@ def settings_text(folder: Path) -> str:
 class Told:
     """`counts` of the runs, `notes` of loads of records.
 
-    `costs`: commits, statements, views made and jobs of Spark of verbs.
+    `costs`: of verbs commits, statements, views made, views and nodes in the plans that Spark has
+    analysed, and its jobs.
     """
 
     counts: list[dict[str, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    costs: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
+    costs: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def tell(session: Session, engine: str, folder: Path) -> Told:
@@ -110,11 +113,14 @@ def tell(session: Session, engine: str, folder: Path) -> Told:
     @contextlib.contextmanager
     def counted(name: str) -> Iterator[None]:
         before, jobs_before = commits(session.warehouse), jobs()
-        with statements() as given:
+        with statements() as given, plans() as analysed:
             yield
         views = sum("create or replace view" in one for one in given)
+        views_read = sum(len(re.findall(r"\bView \(", plan)) for plan in analysed)
+        nodes = sum(len(plan.splitlines()) for plan in analysed)
         made = commits(session.warehouse) - before
-        told.costs[name] = (made, len(given), views, jobs() - jobs_before)
+        costs = (made, len(given), views, views_read, nodes, jobs() - jobs_before)
+        told.costs[name] = costs
 
     # an export that begins in the middle says so, until the groups that are missing come
     middle = middle_log(partition=98)
@@ -217,11 +223,15 @@ def test_the_loads_note_the_same(told: dict[str, Told]) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_verbs_cost_few_commits_statements_views_and_jobs(
+def test_verbs_cost_few_commits_statements_views_plan_nodes_and_jobs(
     told: dict[str, Told], engine: str
 ) -> None:
     """A dry run of a cycle and of a sweep, and a load of records, whose commits flows look at."""
-    bounds = {"cycle": (3, 30, 8, 90), "sweep": (4, 35, 8, 120), "load": (6, 60, 20, 240)}
+    bounds = {
+        "cycle": (3, 30, 4, 16, 560, 60),
+        "sweep": (4, 35, 4, 24, 740, 85),
+        "load": (6, 60, 12, 95, 2300, 170),
+    }
     costs = told[engine].costs
     assert costs.keys() == bounds.keys()
     for name, bound in bounds.items():

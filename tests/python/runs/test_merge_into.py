@@ -252,7 +252,7 @@ def test_every_option_is_known_to_the_embedded_engine() -> None:
     from moldau.compiled.graph import _WRITING
 
     text = (ROOT / "macros" / "materializations" / "merge_into.sql").read_text()
-    asked = set(re.findall(r"config\.(?:get|require)\('(\w+)'", text))
+    asked = set(re.findall(r"config\.(?:meta_)?(?:get|require)\('(\w+)'", text))
     # what is inserted stands in the statement
     assert asked - set(_WRITING) == {
         "into", "write_needs_open_run", "pruned_by", "insert_when", "small_bytes"

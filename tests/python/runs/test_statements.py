@@ -14,9 +14,10 @@ from encode import encode_key, encode_value
 from log_support import Log
 from spark_support import commits, fold_records, in_spark, rows, statements, with_clusters, writes
 
-from moldau.compiled.graph import helpers_under, models_tagged
+from moldau.compiled.graph import helpers_under, models, models_tagged
 from moldau.project import SAMPLES
 from moldau.runs.decide import decide
+from moldau.runs.in_dbt import looked_at
 from moldau.runs.load import load
 from moldau.sessions.session import Engines, Session
 
@@ -101,6 +102,16 @@ def test_a_run_of_tiers_makes_few_models() -> None:
         model.name for stage in ("decide", "apply") for model in models_tagged(f"{stage}_tiers")
     }
     assert len(made | helpers_under(made).keys()) <= 45
+
+
+def test_a_whole_run_by_dbt_makes_what_it_reads() -> None:
+    """Its selector takes what other runs made before its barriers, too: 56 views and lists."""
+    read = set(looked_at("cycle"))
+    tagged = [*models_tagged("decide_cycle"), *models_tagged("apply_cycle")]
+    assert {model.key for model in tagged} <= read
+    assert (
+        len([model for model in models().values() if model.is_helper and model.key in read]) <= 26
+    )
 
 
 def test_requests_cost_as_many_statements_for_one_as_for_many(

@@ -1,10 +1,12 @@
 {{ config(
     tags='apply_cycle',
-    into='state.topology_backoffs',
     unique_key=['cluster_id', 'group_id'],
-    delete_when='true',
-    update_set=false,
-    insert_when=false
+    meta={
+        'into': 'state.topology_backoffs',
+        'delete_when': 'true',
+        'update_set': false,
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

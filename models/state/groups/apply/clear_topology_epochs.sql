@@ -1,19 +1,21 @@
 {{ config(
     tags='apply_cycle',
-    into='state.groups',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition="not t.is_deleted and t.group_type = 'streams'"
-        ~ ' and not t.description_settled_in_run_id <=> s.run_id'
-        ~ ' and if(s.was_uncertain, t.stored_description_topology_epoch <> -1,'
-        ~ ' t.stored_description_topology_epoch = s.observed_epoch)',
-    update_set={
-        'stored_description_topology_epoch':
-            'if(s.was_uncertain and t.stored_description_topology_epoch <> -2, -2, -1)',
-        'epochs_written_in_run_id': 's.run_id',
-        'description_settled_in_run_id': 's.run_id',
-        'changed_in_run_id': 's.run_id'
-    },
-    insert_when=false
+    meta={
+        'into': 'state.groups',
+        'matched_condition': "not t.is_deleted and t.group_type = 'streams'"
+            ~ ' and not t.description_settled_in_run_id <=> s.run_id'
+            ~ ' and if(s.was_uncertain, t.stored_description_topology_epoch <> -1,'
+            ~ ' t.stored_description_topology_epoch = s.observed_epoch)',
+        'update_set': {
+            'stored_description_topology_epoch':
+                'if(s.was_uncertain and t.stored_description_topology_epoch <> -2, -2, -1)',
+            'epochs_written_in_run_id': 's.run_id',
+            'description_settled_in_run_id': 's.run_id',
+            'changed_in_run_id': 's.run_id'
+        },
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

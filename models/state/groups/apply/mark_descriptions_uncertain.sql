@@ -1,18 +1,20 @@
 {{ config(
     tags='apply_cycle',
-    into='state.groups',
-    works_on='int_groups__cleanups_due',
-    works_when='needs_barrier',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition="not t.is_deleted and t.group_type = 'streams'"
-        ~ " and t.group_state = 'EMPTY'"
-        ~ ' and t.stored_description_topology_epoch not in (-1, -2)',
-    update_set={
-        'stored_description_topology_epoch': '-2',
-        'epochs_written_in_run_id': 's.run_id',
-        'changed_in_run_id': 's.run_id'
-    },
-    insert_when=false
+    meta={
+        'into': 'state.groups',
+        'works_on': 'int_groups__cleanups_due',
+        'works_when': 'needs_barrier',
+        'matched_condition': "not t.is_deleted and t.group_type = 'streams'"
+            ~ " and t.group_state = 'EMPTY'"
+            ~ ' and t.stored_description_topology_epoch not in (-1, -2)',
+        'update_set': {
+            'stored_description_topology_epoch': '-2',
+            'epochs_written_in_run_id': 's.run_id',
+            'changed_in_run_id': 's.run_id'
+        },
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

@@ -1,7 +1,6 @@
 {{ config(
     tags='apply_cycle',
-    into='history.epoch_clears',
-    write='append'
+    meta={'into': 'history.epoch_clears', 'write': 'append'}
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

@@ -1,8 +1,9 @@
 {{ config(
     tags='apply_cycle',
-    into='history.plugin_calls',
-    write='append',
-    in_slices_of='int_groups__topology_deletes_due'
+    meta={
+        'into': 'history.plugin_calls', 'write': 'append',
+        'in_slices_of': 'int_groups__topology_deletes_due'
+    }
 ) }}
 
 {# the one model with an outside effect: the job that makes the calls writes

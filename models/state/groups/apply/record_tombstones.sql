@@ -1,7 +1,6 @@
 {{ config(
     tags=['apply_sweep', 'apply_requests'],
-    into='history.tombstones',
-    write='append'
+    meta={'into': 'history.tombstones', 'write': 'append'}
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

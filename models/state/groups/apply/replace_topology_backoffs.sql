@@ -1,10 +1,12 @@
 {{ config(
     tags='apply_requests',
-    into='state.topology_backoffs',
-    skips_no_rows=true,
     unique_key=['cluster_id', 'group_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'state.topology_backoffs',
+        'skips_no_rows': true,
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

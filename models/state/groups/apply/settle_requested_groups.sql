@@ -1,13 +1,15 @@
 {{ config(
     tags='apply_requests',
-    into='state.groups',
-    skips_no_rows=true,
     unique_key=['cluster_id', 'group_id'],
-    matched_condition='not t.is_deleted and not t.description_settled_in_run_id <=> s.run_id'
-        ~ " and (if(s.removed_by is null, t.group_type = 'streams', t.group_state = 'EMPTY')"
-        ~ ' or s.needs_finalise)',
-    update_set=settled_group_columns(),
-    insert_when=false
+    meta={
+        'into': 'state.groups',
+        'skips_no_rows': true,
+        'matched_condition': 'not t.is_deleted and not t.description_settled_in_run_id <=> s.run_id'
+            ~ " and (if(s.removed_by is null, t.group_type = 'streams', t.group_state = 'EMPTY')"
+            ~ ' or s.needs_finalise)',
+        'update_set': settled_group_columns(),
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

@@ -1,17 +1,19 @@
 {{ config(
     tags='apply_sweep',
-    into='state.group_offsets',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    matched_condition='not t.is_deleted'
-        ~ ' and t.commit_log_offset = s.observed_log_offset',
-    update_set={
-        'is_deleted': 'true',
-        'deleted_by': "'sweep'",
-        'deleted_at_ms': 'unix_millis(current_timestamp())',
-        'deleted_run_id': 's.run_id',
-        'changed_in_run_id': 's.run_id'
-    },
-    insert_when=false
+    meta={
+        'into': 'state.group_offsets',
+        'matched_condition': 'not t.is_deleted'
+            ~ ' and t.commit_log_offset = s.observed_log_offset',
+        'update_set': {
+            'is_deleted': 'true',
+            'deleted_by': "'sweep'",
+            'deleted_at_ms': 'unix_millis(current_timestamp())',
+            'deleted_run_id': 's.run_id',
+            'changed_in_run_id': 's.run_id'
+        },
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

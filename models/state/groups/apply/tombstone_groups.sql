@@ -1,11 +1,13 @@
 {{ config(
     tags='apply_sweep',
-    into='state.groups',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition='not t.is_deleted and (s.offsets_removed > 0 or '
-        ~ group_goes() ~ ')',
-    update_set=tombstoned_group_columns(),
-    insert_when=false
+    meta={
+        'into': 'state.groups',
+        'matched_condition': 'not t.is_deleted and (s.offsets_removed > 0 or '
+            ~ group_goes() ~ ')',
+        'update_set': tombstoned_group_columns(),
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__decided') }}

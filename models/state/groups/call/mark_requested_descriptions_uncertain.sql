@@ -1,18 +1,20 @@
 {{ config(
     tags='call_requests',
-    into='state.groups',
-    works_on='int_groups__request_calls_due',
-    works_when='needs_barrier',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition=is_markable('t', 's.is_push')
-        ~ ' and t.stored_description_topology_epoch <> -2',
-    update_set={
-        'stored_description_topology_epoch': '-2',
-        'stored_epoch_before_barrier': 't.stored_description_topology_epoch',
-        'epochs_written_in_run_id': 's.run_id',
-        'changed_in_run_id': 's.run_id'
-    },
-    insert_when=false
+    meta={
+        'into': 'state.groups',
+        'works_on': 'int_groups__request_calls_due',
+        'works_when': 'needs_barrier',
+        'matched_condition': is_markable('t', 's.is_push')
+            ~ ' and t.stored_description_topology_epoch <> -2',
+        'update_set': {
+            'stored_description_topology_epoch': '-2',
+            'stored_epoch_before_barrier': 't.stored_description_topology_epoch',
+            'epochs_written_in_run_id': 's.run_id',
+            'changed_in_run_id': 's.run_id'
+        },
+        'insert_when': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_groups__folded') }}

@@ -1,8 +1,10 @@
 {{ config(
     tags='call_requests',
-    into='history.plugin_calls',
-    write='append',
-    in_slices_of='int_groups__request_calls_due'
+    meta={
+        'into': 'history.plugin_calls',
+        'write': 'append',
+        'in_slices_of': 'int_groups__request_calls_due'
+    }
 ) }}
 
 {# behind the barrier only groups that it marked, or would mark now: where

@@ -1,11 +1,13 @@
 {{ config(
     tags='fold_consumer_offsets',
-    into='state.group_offsets',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index'],
-    matched_condition=
-        's.commit_log_offset > t.commit_log_offset'
-        ~ ' or s.tombstone_log_offset > t.tombstone_log_offset',
-    update_set=folded_offset_columns()
+    meta={
+        'into': 'state.group_offsets',
+        'matched_condition': 
+            's.commit_log_offset > t.commit_log_offset'
+            ~ ' or s.tombstone_log_offset > t.tombstone_log_offset',
+        'update_set': folded_offset_columns()
+    }
 ) }}
 
 with

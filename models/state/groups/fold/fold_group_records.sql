@@ -1,11 +1,10 @@
 {{ config(
     tags='fold_consumer_offsets',
-    into='state.group_records',
     unique_key=[
         'cluster_id', 'group_id', 'record_type', 'member_id',
         'regular_expression'
     ],
-    matched_condition='s.log_offset > t.log_offset'
+    meta={'into': 'state.group_records', 'matched_condition': 's.log_offset > t.log_offset'}
 ) }}
 
 with

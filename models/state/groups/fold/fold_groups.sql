@@ -1,11 +1,13 @@
 {{ config(
     tags='fold_consumer_offsets',
-    into='state.groups',
     unique_key=['cluster_id', 'group_id'],
-    matched_condition='(t.deleted_run_id is null'
-        ~ " and (t.group_state <> 'PREPARING_REBALANCE' or s.log_offset > t.log_offset))"
-        ~ ' or (not s.is_deleted and s.log_offset > t.log_offset)'
-        ~ ' or s.last_commit_log_offset > t.log_offset'
+    meta={
+        'into': 'state.groups',
+        'matched_condition': '(t.deleted_run_id is null'
+            ~ " and (t.group_state <> 'PREPARING_REBALANCE' or s.log_offset > t.log_offset))"
+            ~ ' or (not s.is_deleted and s.log_offset > t.log_offset)'
+            ~ ' or s.last_commit_log_offset > t.log_offset'
+    }
 ) }}
 
 {# Retention is read from the settings in force. A group that the sweep removed

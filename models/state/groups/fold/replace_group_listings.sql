@@ -1,9 +1,11 @@
 {{ config(
     tags='fold_group_listings',
-    into='state.group_listings',
     unique_key=['cluster_id', 'group_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'state.group_listings',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 with

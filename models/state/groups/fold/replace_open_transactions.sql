@@ -1,9 +1,11 @@
 {{ config(
     tags='fold_open_transactions',
-    into='state.open_transactions',
     unique_key=['cluster_id', 'group_id', 'topic_name', 'partition_index', 'producer_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'state.open_transactions',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 -- depends_on: {{ ref('touch_groups_in_transaction') }}

@@ -1,9 +1,11 @@
 {{ config(
     tags='fold_open_transactions',
-    into='state.groups',
     unique_key=['cluster_id', 'group_id'],
-    update_set={'changed_in_run_id': 's.run_id'},
-    insert_when=false
+    meta={
+        'into': 'state.groups',
+        'update_set': {'changed_in_run_id': 's.run_id'},
+        'insert_when': false
+    }
 ) }}
 
 {# A transaction that opened or ended changes what is decided about its group.

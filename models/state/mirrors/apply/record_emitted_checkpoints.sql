@@ -1,8 +1,6 @@
 {{ config(
     tags='apply_translate',
-    into='history.checkpoints',
-    write='append',
-    skips_no_rows=true
+    meta={'into': 'history.checkpoints', 'write': 'append', 'skips_no_rows': true}
 ) }}
 
 -- depends_on: {{ ref('int_mirrors__decided') }}

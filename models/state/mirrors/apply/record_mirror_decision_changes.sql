@@ -1,9 +1,11 @@
 {{ config(
     tags='decide_translate',
-    into='history.decision_changes',
-    write='append',
-    skips_no_rows=true,
-    write_needs_open_run=false
+    meta={
+        'into': 'history.decision_changes',
+        'write': 'append',
+        'skips_no_rows': true,
+        'write_needs_open_run': false
+    }
 ) }}
 
 -- depends_on: {{ ref('int_mirrors__decided') }}

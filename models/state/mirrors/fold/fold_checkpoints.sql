@@ -5,28 +5,30 @@
         'fold_partition_states',
         'fold_consumer_offsets'
     ],
-    meta={'for_each': 'flows'},
-    into='state.checkpoints',
-    works_on='int_mirrors__checkpoints_due',
     unique_key=['flow', 'group_id', 'target_topic_name', 'partition_index'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs([
-        'topic_name',
-        'upstream_offset',
-        'downstream_offset',
-        'metadata',
-        'incarnation',
-        'parity_incarnation',
-        'syncs_incarnation',
-        'sync_log_offset',
-        'previous_upstream_offset',
-        'previous_downstream_offset',
-        'emitted_by',
-        'log_offset',
-        'is_readable',
-        'emitted_at_ms'
-    ])
+    meta={
+        'for_each': 'flows',
+        'into': 'state.checkpoints',
+        'works_on': 'int_mirrors__checkpoints_due',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs([
+            'topic_name',
+            'upstream_offset',
+            'downstream_offset',
+            'metadata',
+            'incarnation',
+            'parity_incarnation',
+            'syncs_incarnation',
+            'sync_log_offset',
+            'previous_upstream_offset',
+            'previous_downstream_offset',
+            'emitted_by',
+            'log_offset',
+            'is_readable',
+            'emitted_at_ms'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('fold_offset_syncs') }}

@@ -1,8 +1,10 @@
 {{ config(
     tags='fold_mirror_task_starts',
-    into='state.mirror_task_starts',
     unique_key=['flow', 'started_at_ms'],
-    matched_condition=differs(['syncs_end_offset', 'checkpoints_readable'])
+    meta={
+        'into': 'state.mirror_task_starts',
+        'matched_condition': differs(['syncs_end_offset', 'checkpoints_readable'])
+    }
 ) }}
 
 with

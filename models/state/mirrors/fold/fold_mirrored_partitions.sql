@@ -1,34 +1,36 @@
 {{ config(
     tags=['fold_offset_syncs', 'fold_partition_states', 'fold_consumer_offsets'],
-    meta={'for_each': 'flows'},
-    into='state.mirrored_partitions',
-    works_on='int_mirrors__flows_configured',
     unique_key=['flow', 'topic_name', 'partition_index'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs([
-        'syncs_incarnation',
-        'sync_log_offset',
-        'upstream_offset',
-        'downstream_offset',
-        'recorded_at_ms',
-        'incarnation',
-        'parity_incarnation',
-        'segment_index',
-        'old_head',
-        'tail',
-        'caught_up_offset',
-        'is_admitted',
-        'has_surplus',
-        'commits_valid_from_ms',
-        'parity_commits_valid_from_ms',
-        'segment_first_sync_log_offset',
-        'first_sync_log_offset',
-        'first_downstream_offset',
-        'parity_first_sync_log_offset',
-        'parity_first_downstream_offset',
-        'topic_recreated_at_ms'
-    ])
+    meta={
+        'for_each': 'flows',
+        'into': 'state.mirrored_partitions',
+        'works_on': 'int_mirrors__flows_configured',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs([
+            'syncs_incarnation',
+            'sync_log_offset',
+            'upstream_offset',
+            'downstream_offset',
+            'recorded_at_ms',
+            'incarnation',
+            'parity_incarnation',
+            'segment_index',
+            'old_head',
+            'tail',
+            'caught_up_offset',
+            'is_admitted',
+            'has_surplus',
+            'commits_valid_from_ms',
+            'parity_commits_valid_from_ms',
+            'segment_first_sync_log_offset',
+            'first_sync_log_offset',
+            'first_downstream_offset',
+            'parity_first_sync_log_offset',
+            'parity_first_downstream_offset',
+            'topic_recreated_at_ms'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('fold_offset_syncs') }}

@@ -1,27 +1,29 @@
 {{ config(
     tags=['fold_offset_syncs', 'fold_partition_states', 'fold_consumer_offsets'],
-    meta={'for_each': 'flows'},
-    into='state.offset_syncs',
-    works_on='int_mirrors__flows_configured',
     unique_key=['flow', 'syncs_incarnation', 'sync_log_offset'],
-    pruned_by='sync_log_offset',
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone',
-    matched_condition=differs([
-        'topic_name',
-        'partition_index',
-        'upstream_offset',
-        'downstream_offset',
-        'incarnation',
-        'parity_incarnation',
-        'segment_index',
-        'previous_sync_log_offset',
-        'previous_upstream_offset',
-        'previous_downstream_offset',
-        'gap_before',
-        'is_admitted',
-        'recorded_at_ms'
-    ])
+    meta={
+        'for_each': 'flows',
+        'into': 'state.offset_syncs',
+        'works_on': 'int_mirrors__flows_configured',
+        'pruned_by': 'sync_log_offset',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone',
+        'matched_condition': differs([
+            'topic_name',
+            'partition_index',
+            'upstream_offset',
+            'downstream_offset',
+            'incarnation',
+            'parity_incarnation',
+            'segment_index',
+            'previous_sync_log_offset',
+            'previous_upstream_offset',
+            'previous_downstream_offset',
+            'gap_before',
+            'is_admitted',
+            'recorded_at_ms'
+        ])
+    }
 ) }}
 
 with

@@ -1,12 +1,14 @@
 {{ config(
     tags=['fold_partition_states', 'fold_consumer_offsets'],
-    meta={'for_each': 'flows'},
-    into='state.source_topics',
-    skips_no_rows=true,
     unique_key=['cluster_id', 'topic_name', 'topic_id'],
-    matched_condition=differs([
-        'first_seen_at_ms', 'last_seen_at_ms', 'first_committed_at_ms'
-    ])
+    meta={
+        'for_each': 'flows',
+        'into': 'state.source_topics',
+        'skips_no_rows': true,
+        'matched_condition': differs([
+            'first_seen_at_ms', 'last_seen_at_ms', 'first_committed_at_ms'
+        ])
+    }
 ) }}
 
 -- depends_on: {{ ref('fold_mirrored_partitions') }}

@@ -1,10 +1,12 @@
 {{ config(
     tags=['fold_offset_syncs', 'fold_checkpoints'],
-    into='state.flows',
-    skips_no_rows=true,
     unique_key=['flow', 'valid_from_ms'],
-    matched_condition='t.valid_to_ms is null',
-    update_set={'valid_to_ms': 's.valid_to_ms'}
+    meta={
+        'into': 'state.flows',
+        'skips_no_rows': true,
+        'matched_condition': 't.valid_to_ms is null',
+        'update_set': {'valid_to_ms': 's.valid_to_ms'}
+    }
 ) }}
 
 -- depends_on: {{ ref('fold_mirrored_partitions') }}

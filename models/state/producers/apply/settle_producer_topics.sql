@@ -1,9 +1,7 @@
 {{ config(
     tags='apply_metadata',
-    into='state.producer_topics',
     unique_key=['cluster_id', 'producer_id', 'topic_name'],
-    delete_when='s.is_gone',
-    insert_when=false
+    meta={'into': 'state.producer_topics', 'delete_when': 's.is_gone', 'insert_when': false}
 ) }}
 
 {# on the state as it is now: what came between the decision and its

@@ -1,8 +1,7 @@
 {{ config(
     tags='apply_metadata',
-    into='state.producers',
     unique_key=['cluster_id', 'producer_id'],
-    insert_when=false
+    meta={'into': 'state.producers', 'insert_when': false}
 ) }}
 
 -- depends_on: {{ ref('int_producers__decided') }}

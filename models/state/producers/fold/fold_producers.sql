@@ -1,8 +1,7 @@
 {{ config(
     tags='fold_producer_events',
-    into='state.producers',
     unique_key=['cluster_id', 'producer_id'],
-    insert_when='not s.is_gone'
+    meta={'into': 'state.producers', 'insert_when': 'not s.is_gone'}
 ) }}
 
 -- depends_on: {{ ref('fold_producer_topics') }}

@@ -1,9 +1,11 @@
 {{ config(
     tags=['fold_producer_topics', 'fold_producer_events'],
-    into='state.producer_settings',
     unique_key=['producer_id', 'valid_from_ms'],
-    matched_condition='t.valid_to_ms is null',
-    update_set={'valid_to_ms': 's.valid_to_ms'}
+    meta={
+        'into': 'state.producer_settings',
+        'matched_condition': 't.valid_to_ms is null',
+        'update_set': {'valid_to_ms': 's.valid_to_ms'}
+    }
 ) }}
 
 with

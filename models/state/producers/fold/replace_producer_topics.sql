@@ -1,9 +1,11 @@
 {{ config(
     tags='fold_producer_topics',
-    into='state.producer_topics',
     unique_key=['cluster_id', 'producer_id', 'topic_name'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'state.producer_topics',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 -- depends_on: {{ ref('replace_producers') }}

@@ -1,9 +1,7 @@
 {{ config(
     tags='fold_producer_topics',
-    into='state.producers',
     unique_key=['cluster_id', 'producer_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={'into': 'state.producers', 'delete_when': 's.is_gone', 'insert_when': 'not s.is_gone'}
 ) }}
 
 {# before the snapshot is replaced: whose topics change is told by the old one #}

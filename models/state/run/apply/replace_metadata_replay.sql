@@ -1,6 +1,5 @@
 {{ config(
-    into='state.metadata_replay',
-    write='replace'
+    meta={'into': 'state.metadata_replay', 'write': 'replace'}
 ) }}
 
 with

@@ -1,6 +1,5 @@
 {{ config(
-    into='state.metadata_replay_rounds',
-    write='replace'
+    meta={'into': 'state.metadata_replay_rounds', 'write': 'replace'}
 ) }}
 
 with

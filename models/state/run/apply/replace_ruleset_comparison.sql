@@ -1,6 +1,5 @@
 {{ config(
-    into='state.ruleset_comparison',
-    write='replace'
+    meta={'into': 'state.ruleset_comparison', 'write': 'replace'}
 ) }}
 
 with

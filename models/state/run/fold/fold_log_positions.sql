@@ -1,7 +1,6 @@
 {{ config(
-    into='state.log_positions',
     unique_key=['cluster_id', 'topic_name', 'partition_index'],
-    matched_condition='s.next_offset >= t.next_offset'
+    meta={'into': 'state.log_positions', 'matched_condition': 's.next_offset >= t.next_offset'}
 ) }}
 
 select

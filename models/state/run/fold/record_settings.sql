@@ -1,8 +1,10 @@
 {{ config(
-    into='state.settings',
     unique_key=['cluster_id', 'valid_from_ms'],
-    matched_condition='t.valid_to_ms is null',
-    update_set={'valid_to_ms': 's.valid_to_ms'}
+    meta={
+        'into': 'state.settings',
+        'matched_condition': 't.valid_to_ms is null',
+        'update_set': {'valid_to_ms': 's.valid_to_ms'}
+    }
 ) }}
 
 with

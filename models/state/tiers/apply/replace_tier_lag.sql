@@ -1,8 +1,7 @@
 {{ config(
     tags='decide_tiers',
-    into='state.tier_lag',
     unique_key=['cluster_id', 'topic_id', 'partition_index'],
-    write_needs_open_run=false
+    meta={'into': 'state.tier_lag', 'write_needs_open_run': false}
 ) }}
 
 -- depends_on: {{ ref('int_tiers__decided') }}

@@ -1,8 +1,7 @@
 {{ config(
     tags='fold_remote_log_metadata',
-    into='state.remote_segments',
     unique_key=['cluster_id', 'segment_id'],
-    works_on='int_tiers__segment_events_due'
+    meta={'into': 'state.remote_segments', 'works_on': 'int_tiers__segment_events_due'}
 ) }}
 
 with

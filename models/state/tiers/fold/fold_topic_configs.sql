@@ -1,7 +1,7 @@
 {{ config(
     tags='fold_topic_configs',
-    into='state.topic_configs',
-    unique_key=['cluster_id', 'topic_id', 'valid_from_ms']
+    unique_key=['cluster_id', 'topic_id', 'valid_from_ms'],
+    meta={'into': 'state.topic_configs'}
 ) }}
 
 with

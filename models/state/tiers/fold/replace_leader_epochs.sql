@@ -1,9 +1,7 @@
 {{ config(
     tags='fold_leader_epochs',
-    into='state.leader_epochs',
     unique_key=['cluster_id', 'topic_id', 'partition_index'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={'into': 'state.leader_epochs', 'delete_when': 's.is_gone', 'insert_when': 'not s.is_gone'}
 ) }}
 
 with

@@ -1,9 +1,11 @@
 {{ config(
     tags='fold_local_segments',
-    into='state.local_segments',
     unique_key=['cluster_id', 'topic_id', 'partition_index', 'broker_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'state.local_segments',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 with

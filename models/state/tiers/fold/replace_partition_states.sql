@@ -1,9 +1,11 @@
 {{ config(
     tags='fold_partition_states',
-    into='state.partition_states',
     unique_key=['cluster_id', 'topic_name', 'partition_index', 'broker_id'],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'state.partition_states',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 with

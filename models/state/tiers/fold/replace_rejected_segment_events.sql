@@ -1,11 +1,13 @@
 {{ config(
     tags='fold_remote_log_metadata',
-    into='history.rejected_segment_events',
     unique_key=[
         'cluster_id', 'log_topic_name', 'log_partition_index', 'log_offset'
     ],
-    delete_when='s.is_gone',
-    insert_when='not s.is_gone'
+    meta={
+        'into': 'history.rejected_segment_events',
+        'delete_when': 's.is_gone',
+        'insert_when': 'not s.is_gone'
+    }
 ) }}
 
 -- depends_on: {{ ref('fold_remote_segments') }}
