@@ -16,7 +16,6 @@ from moldau.declared.domain import (
     WhatIf,
     files_of,
 )
-from moldau.errors import MoldauError
 
 if TYPE_CHECKING:
     from moldau.loading.shape import Shape
@@ -111,6 +110,7 @@ def _shapes() -> Iterator[Shape]:
 
 
 def _explain(warehouse: Path, text: str, cluster: str | None, _at_ms: int | None) -> Explained:
+    from moldau.errors import MoldauError
     from moldau.reading.explain.found_rows import rows_of
     from moldau.reading.explain.groups import explain_subject
     from moldau.reading.explain.groups_words import in_words
