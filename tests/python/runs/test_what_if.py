@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,14 +36,9 @@ def settings_of(folder: Path, config: str) -> Settings:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    with filled(tmp_path_factory.mktemp("what-if")) as session:
-        yield session
-
-
-@contextlib.contextmanager
-def filled(folder: Path) -> Iterator[Session]:
     """A warehouse with groups of `east`, a flow from `a`, and producers of `logged`."""
-    with open_session(settings_of(folder, FLOWS), "pytest") as session:
+    settings = settings_of(tmp_path_factory.mktemp("what-if"), FLOWS)
+    with open_session(settings, "pytest") as session:
         load(session, [SAMPLES / "east" / "__consumer_offsets.jsonl"], "east", "records")
         mirrored = [SAMPLES / "mirrors" / f"{name}.1.jsonl" for name in ("syncs", "commits")]
         load(session, mirrored, "a", "records")
