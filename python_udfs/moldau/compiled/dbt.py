@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from moldau.compiled.graph import kept, manifest_file
+from moldau.compiled.kept import kept, manifest_file
 from moldau.project import PROFILES, ROOT
 
 

@@ -6,25 +6,19 @@ that reads nor a run on small tables waits for dbt.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from moldau.project import ROOT
+from moldau.compiled.kept import cached
 
 HELPERS = ("view", "run_list")  # materializations that hold no state
 # what `merge_into` asks of a model before it writes, and how it writes. The other options stand in
 # the statement, or change no row: `pruned_by`; in a run of moldau's own one is open, always
 _WRITING = ("write", "unique_key", "works_on", "works_when", "skips_no_rows", "in_slices_of")
-# what compiles the project, and translates it
-_COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "sqlglot")
 
 
 @dataclass(frozen=True)
@@ -123,75 +117,6 @@ def around(names: Sequence[str]) -> list[Node]:
     """These models, the helpers under them, and what any of them reads directly."""
     chosen = [*(models()[name] for name in names), *helpers_under(names).values()]
     return [node for one in chosen for node in (one, *(graph()[key] for key in one.parents))]
-
-
-def is_compiled() -> bool:
-    """Nobody has to wait for dbt."""
-    return _file("graph").exists()
-
-
-def _file(name: str) -> Path:
-    return _folder() / name / f"{_digest()}.json"
-
-
-def cached(name: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives, as JSON, kept for this version of the project."""
-    return kept(_file(name), make, json.loads, lambda content: json.dumps(content).encode())
-
-
-def kept(
-    file: Path,
-    make: Callable[[], Any],
-    read: Callable[[bytes], Any],
-    write: Callable[[Any], bytes],
-) -> Any:
-    """What stands in a file of the cache, or else what `make` gives, which is put there.
-
-    `read` raises ValueError where the file is not what `write` gave.
-    """
-    try:
-        return read(file.read_bytes())
-    except (OSError, ValueError):
-        content = make()
-        with contextlib.suppress(OSError):  # then the next command makes it anew
-            file.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = file.with_suffix(f".{os.getpid()}")
-            unfinished.write_bytes(write(content))
-            os.replace(unfinished, file)
-        return content
-
-
-def manifest_file() -> Path:
-    """Where dbt's own manifest is kept: it names the folder of the project."""
-    place = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    return _folder() / "manifest" / f"{_digest()}-{place}.pickle"
-
-
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "moldau"
-
-
-@cache
-def _digest() -> str:
-    """Changes if what is compiled, or how it is compiled and translated, does."""
-    from importlib.metadata import version
-
-    package = Path(__file__).parents[1]
-    files = [ROOT / "dbt_project.yml", package / "reading/tables/views.py"]
-    files += [package / "warehouse/contracts.py", package / "literals.py"]
-    files += [package / "engines/duckdb/outcome.py"]
-    files += sorted([*package.glob("compiled/*.py"), *package.glob("engines/duckdb/trans*.py")])
-    # in an order that is the same wherever the project lies
-    folders = ("models", "macros", "profiles", "seeds")
-    files += [file for folder in folders for file in sorted((ROOT / folder).rglob("*.*"))]
-    digest = hashlib.sha256()
-    for name in _COMPILERS:
-        digest.update(f"{name} {version(name)}\n".encode())
-    for file in files:
-        if file.suffix in (".sql", ".yml", ".py"):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _compile() -> list[Node]:

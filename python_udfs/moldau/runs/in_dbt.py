@@ -15,7 +15,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from moldau.compiled.graph import around, is_compiled, models, models_tagged
+from moldau.compiled.graph import around, models, models_tagged
+from moldau.compiled.kept import is_compiled
 from moldau.engines.sizes import is_small
 from moldau.engines.spark import spark_session as engine
 from moldau.engines.spark.catalog import register_databases

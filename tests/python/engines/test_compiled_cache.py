@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from moldau.compiled import graph
+from moldau.compiled import kept as keeping
 
 
 @pytest.fixture(autouse=True)
 def cache_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    graph._digest.cache_clear()
+    keeping._digest.cache_clear()
     yield
-    graph._digest.cache_clear()
+    keeping._digest.cache_clear()
 
 
 def made(told: str) -> str:
     """What is kept under the digest of now, else this."""
-    graph._digest.cache_clear()
-    kept: str = graph.cached("test", lambda: told)
+    keeping._digest.cache_clear()
+    kept: str = keeping.cached("test", lambda: told)
     return kept
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from moldau.compiled.graph import Node, cached, models
+from moldau.compiled.graph import Node, models
+from moldau.compiled.kept import cached
 from moldau.engines.duckdb.outcome import outcome_sql
 from moldau.engines.duckdb.translation import calls_in_duckdb, to_duckdb, with_answers
 from moldau.warehouse.contracts import tables

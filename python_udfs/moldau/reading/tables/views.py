@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from moldau.compiled.graph import cached, graph, models
+from moldau.compiled.graph import graph, models
+from moldau.compiled.kept import cached
 from moldau.engines.duckdb.translated import translated_models
 from moldau.warehouse.contracts import in_force, marts
 
