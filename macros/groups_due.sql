@@ -1,7 +1,8 @@
 {# The groups whose decisions are to be made anew, and why. `state_groups`: relation like state.groups; `decided`: the
-   stored decisions about them; `clusters`: those in scope; `has_decision`: condition on a group that gets one. What is
-   due follows from the row of a group and that of its decision, from nothing else: see `changes_of` in the list's YAML. #}
-{% macro groups_due(state_groups, decided, clusters, has_decision='true') %}
+   stored decisions about them; `clusters`: those in scope; `last_runs`: runs of the kinds that decide; `kind`: this one's;
+   `has_decision`: condition on a group that gets one. But for that run, what is due follows from the row of a group and that
+   of its decision, from nothing else: see `changes_of` in the list's YAML. #}
+{% macro groups_due(state_groups, decided, clusters, last_runs, kind, has_decision='true') %}
 changed_since as (
 
     select
@@ -19,9 +20,18 @@ changed_since as (
             state_groups.cluster_id = decided.cluster_id
             and state_groups.group_id = decided.group_id
 
-    {# `=`: that run applied what it had decided. Without a decision: the group is new, or a run was killed before it inserted the new ones #}
+    left join {{ last_runs }} as last_runs
+        on
+            state_groups.cluster_id = last_runs.cluster_id
+            and last_runs.kind = '{{ kind }}'
+
+    {# a decision that says the same again keeps its run, so the last one counts, too. `=`: that run applied what it had decided.
+       Without a decision: the group is new, or a run was killed before it inserted the new ones #}
     where
-        state_groups.changed_in_run_id >= decided.run_id
+        (
+            state_groups.changed_in_run_id >= decided.run_id
+            and state_groups.changed_in_run_id >= coalesce(last_runs.run_id, '')
+        )
         or (decided.group_id is null and {{ has_decision }})
         or clusters.run_kind = 'compare'
 

@@ -20,7 +20,13 @@ decided as (
 
 ),
 
-{{ groups_due('state_groups', 'decided', 'clusters') }},
+last_runs as (
+
+    select * from {{ ref('int_groups__last_runs') }}
+
+),
+
+{{ groups_due('state_groups', 'decided', 'clusters', 'last_runs', 'cycle') }},
 
 {# they are about to cause calls, and a writer beside moldau leaves no run_id #}
 eligible_before as (

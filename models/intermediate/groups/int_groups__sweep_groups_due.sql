@@ -20,6 +20,14 @@ decided as (
 
 ),
 
-{{ groups_due('state_groups', 'decided', 'clusters', has_decision='not state_groups.is_deleted') }}
+last_runs as (
+
+    select * from {{ ref('int_groups__last_runs') }}
+
+),
+
+{{ groups_due(
+    'state_groups', 'decided', 'clusters', 'last_runs', 'sweep', has_decision='not state_groups.is_deleted'
+) }}
 
 select * from groups_due

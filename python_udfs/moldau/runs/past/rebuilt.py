@@ -52,7 +52,10 @@ class Rebuilt:
         """What loads brought since the last fold, and before this run."""
         mine = f"run_id > {literal(self._folded)} and run_id < {literal(until)}"
         rest = f"run_id >= {literal(self._folded)} and run_id < {literal(until)}"
-        self._source.copy("state.runs", rest)  # a run that has its row is over
+        again = ", ".join(literal(run.run_id) for run in self._source.applied) or "null"
+        decides = "kind in ('cycle', 'sweep')"  # what was decided without a trace is not made again
+        over = f"{rest} and (run_id in ({again}) or not {decides})"
+        self._source.copy("state.runs", over)  # a run that has its row is over
         self._folded = until
         for kind in (*REQUESTS, "coordinator_unloads"):
             self._source.copy(f"raw.{kind}", mine)
