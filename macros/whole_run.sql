@@ -35,7 +35,7 @@
 {# A selector cannot stop at a barrier, so it takes views and lists that nothing of this run reads: they are not made. The
    tests of a build may ask them. #}
 {% macro is_unread() %}
-    {{ return(whole_run() and flags.WHICH == 'run' and not adapter.is_looked_at(model.unique_id)) }}
+    {{ return(target.type == 'moldau' and adapter.is_unread(model.unique_id)) }}
 {% endmacro %}
 
 {# The kind of run that dbt carries out as a whole: the selector names it. none = it only decides, or makes what moldau's own

@@ -74,6 +74,7 @@ def _digest() -> str:
     files += [package / "warehouse/contracts.py", package / "literals.py"]
     files += [package / "engines/duckdb/outcome.py"]
     files += sorted([*package.glob("compiled/*.py"), *package.glob("engines/duckdb/trans*.py")])
+    files += sorted((package.parent / "dbt/include/moldau").rglob("*.*"))
     # in an order that is the same wherever the project lies
     folders = ("models", "macros", "profiles", "seeds")
     files += [file for folder in folders for file in sorted((ROOT / folder).rglob("*.*"))]

@@ -84,7 +84,7 @@ class MoldauConnectionManager(SparkConnectionManager):
 class MoldauAdapter(SparkAdapter):
     ConnectionManager = MoldauConnectionManager
     _run: Any = None
-    _looked_at: Sequence[str] = ()
+    _looked_at: Sequence[str] | None = None  # None = whatever is selected
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -115,9 +115,9 @@ class MoldauAdapter(SparkAdapter):
         return self._looked_at
 
     @available
-    def is_looked_at(self, key: str) -> bool:
-        """By the run that is open."""
-        return key in self._looked_at
+    def is_unread(self, key: str) -> bool:
+        """By the whole run that is open: it does not make this."""
+        return self._looked_at is not None and key not in self._looked_at
 
     @available
     @_in_dbts_words
@@ -148,7 +148,7 @@ class MoldauAdapter(SparkAdapter):
     @_in_dbts_words
     def close_run(self, has_succeeded: bool) -> str:
         """Write the run's row, unless a model has failed; gives what there is to say."""
-        run, self._run = self._run, None
+        run, self._run, self._looked_at = self._run, None, None
         return run.close(has_succeeded) if run else "no run was opened"
 
 

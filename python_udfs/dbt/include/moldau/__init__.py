@@ -1,4 +1,4 @@
-"""What dbt includes with the adapter: no macro, as those of moldau are the project's own."""
+"""What dbt includes with the adapter: what no project may say for others."""
 
 import os
 
