@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -47,3 +50,11 @@ def serve(settings: Settings, port: int, host: str, token_file: Path | None) -> 
 
     token = token_of(token_file, os.environ.get("MOLDAU_SERVE_TOKEN"))
     answer(settings, host, port, token, lambda address: say(f"{address} until Ctrl-C"))
+    _end()
+
+
+def _end() -> NoReturn:
+    """A page that is still being made is in native code, which aborts if Python ends around it."""
+    atexit._run_exitfuncs()  # what was made for a while goes
+    sys.stdout.flush()
+    os._exit(0)
