@@ -24,6 +24,16 @@ _GRACE_SECONDS = 3
 
 
 class _Server(uvicorn.Server):
+    """`ready`: called when it answers, and ends as it should when a signal comes."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._ready()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """uvicorn's own would end the process by the signal, not by an exit code."""
@@ -66,9 +76,9 @@ def serve(
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     name = f"[{host}]" if ":" in host else host
-    told(f"http://{name}:{listening.getsockname()[1]}/")
+    address = f"http://{name}:{listening.getsockname()[1]}/"
     with listening:
-        asyncio.run(_Server(config).serve(sockets=[listening]))
+        asyncio.run(_Server(config, lambda: told(address)).serve(sockets=[listening]))
 
 
 def token_of(file: Path | None, variable: str | None) -> str | None:
