@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
-import sys
 import traceback
 from collections.abc import Collection
 
+from moldau.escapes import visible
 from moldau.plugins.masking import without
 from moldau.settings import Settings
 from moldau.warehouse.logs import add_error
@@ -30,6 +31,7 @@ def kept(error: Exception, address: str, settings: Settings) -> str:
     try:
         add_error(log, about, stack)
     except OSError:
-        print(f"moldau {about}\n{stack}", file=sys.stderr)
+        told = "\n".join(map(visible, (f"moldau {about}", *stack.split("\n"))))
+        logging.getLogger(__name__).error(told)
         return f"internal error {number}: moldau told it where it was started"
     return f"internal error {number}: {log} has more under this number"

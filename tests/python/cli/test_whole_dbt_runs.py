@@ -24,5 +24,5 @@ def test_a_wrong_instant_lets_go_of_the_warehouse(tmp_path: Path) -> None:
     with open_session(settings, "pytest"):
         pass
     with pytest.raises(MoldauError, match="yesterday"):
-        DbtRun(settings).open("cycle", "yesterday", [])
+        DbtRun(settings).open("cycle", "yesterday", [], [])
     assert lock_holder(tmp_path / "w") is None
