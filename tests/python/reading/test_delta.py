@@ -14,6 +14,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from rows_support import Write
 
+from moldau.engines.duckdb.delta_views import create_view, open_duckdb
 from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.export import export_table
@@ -25,6 +26,18 @@ def test_rows_that_a_deletion_vector_hides_are_left_out(hidden_rows: Path) -> No
     assert len(names) == 19
     assert not names & {"row-3", "row-4", "row-19"}
     assert "row-\0 'quoted' \\ 🦀" in names
+
+
+def test_a_view_of_some_files_leaves_rows_hidden_in_one_of_all(hidden_rows: Path) -> None:
+    name = "state.hidden_rows"
+    connection = open_duckdb(["state"])
+    create_view(connection, hidden_rows, name)
+    count = "select count(*) from state."
+    before = connection.sql(f"{count}hidden_rows").fetchone()
+    connection.execute(f"alter view {name} rename to all_rows")
+    for uri in DeltaTable(hidden_rows / "state" / "hidden_rows").file_uris():
+        create_view(connection, hidden_rows, name, only=[Path(uri).name])
+        assert connection.sql(f"{count}all_rows").fetchone() == before
 
 
 def test_a_column_that_old_files_lack_is_null_there(hidden_rows: Path) -> None:

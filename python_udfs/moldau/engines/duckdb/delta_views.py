@@ -63,7 +63,7 @@ def create_view(
         parts.append(f"select * from {_read_parquet(whole, is_partitioned)}")
     if partly := [path for path in files if path in deleted]:
         vectors = f"_deleted.{identifier(name)}"
-        _store(connection, vectors, {path: deleted[path] for path in partly})
+        _store(connection, vectors, deleted)  # also what a view of all files needs beside this one
         source = _read_parquet(partly, is_partitioned, with_row_numbers=True)
         parts.append(
             f"select * exclude (filename, file_row_number) from {source} as rows "
