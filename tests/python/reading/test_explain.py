@@ -146,6 +146,7 @@ def test_a_group_id_tells_where_an_application_would_start(filled: Path, write: 
     ends = {"log_start_offset": 10, "last_stable_offset": 45, "high_watermark": 50}
     for name in ("lost", "orders"):
         write("state.partition_states", log | ends | {"log_end_offset": 50, "topic_name": name})
+    write("state.leader_epochs", {"cluster_id": "west"})
     for code, decision in (("BELOW_LOG_START", "reset"), ("COMMITTED", "continue")):
         reason = {"decision_table": "start_positions", "reason_code": code}
         write("seeds.reason_codes", reason | {"decision": decision, "reason_text": "Because."})
