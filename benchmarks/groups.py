@@ -40,6 +40,7 @@ from deltalake import DeltaTable
 from measure import connect_peer, counted, insert, scratch, timed, versions, written
 
 from moldau.compiled.graph import helpers_under, models
+from moldau.engines.duckdb.translated import translated_models
 from moldau.engines.duckdb.translation import MACROS
 from moldau.runs.decide import decide
 from moldau.runs.load import load
@@ -401,7 +402,7 @@ def ask_duckdb(session: Session, kind: str) -> None:
         connection.execute(macro)
     reasoned = {name: models()[name] for name in REASONED[kind]}
     for view in (helpers_under(reasoned) | reasoned).values():
-        sql = view.duckdb_sql
+        sql = translated_models()[view.name].query
         if view.name.startswith("stg_decisions__"):
             sql = f"{sql} where false"
         connection.execute(f"create view {view.relation} as {sql}")

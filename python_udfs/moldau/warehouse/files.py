@@ -33,9 +33,9 @@ FILE_BYTES = 4 * 1024 * 1024
 ROWS_IN_GROUP = 128 * 1024
 # of a table whose rows change: a file is read and written for each of them that does, and opened
 # by whoever looks for one, so a big table has bigger files and not ever more of them
-_FILE_ROWS = 32 * 1024
-_FEW_ROWS_IN_GROUP = 16 * 1024
-_MANY_FILES = 512
+_FILE_ROWS = 64 * 1024
+_FEW_ROWS_IN_GROUP = 64 * 1024
+_MANY_FILES = 64
 _BYTES_AT_ONCE = 16 * FILE_BYTES  # in memory
 
 
