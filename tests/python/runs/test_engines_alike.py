@@ -228,7 +228,7 @@ def test_verbs_cost_few_commits_statements_views_plan_nodes_and_jobs(
 ) -> None:
     """A dry run of a cycle and of a sweep, and a load of records, whose commits flows look at."""
     bounds = {
-        "cycle": (3, 30, 4, 16, 560, 60),
+        "cycle": (3, 30, 4, 17, 560, 60),
         "sweep": (4, 35, 4, 24, 740, 85),
         "load": (6, 60, 12, 95, 2300, 170),
     }
