@@ -60,12 +60,11 @@ def test_the_traceback_is_in_the_log_under_the_number(
 
 
 def test_without_a_log_it_is_told_where_moldau_was_started(
-    broken: Settings, capfd: pytest.CaptureFixture[str]
+    broken: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     _, number = ask(broken, "/runs")
-    said = capfd.readouterr().err
-    assert number in said
-    assert "nobody expected ***" in said
+    assert number in caplog.text
+    assert "nobody expected ***" in caplog.text
 
 
 def test_a_path_is_escaped_once(empty: Settings) -> None:
