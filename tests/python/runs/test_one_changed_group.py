@@ -155,3 +155,16 @@ def test_what_is_stale_is_decided_wherever_it_lies(tmp_path: Path, few_rows: Non
         assert decided(AT_MS + 7 * 86_400_000) == all_of_them, "settings are others"
 
     with_groups(tmp_path, FEW, go_on)
+
+
+def test_a_record_without_a_group_hides_none_of_many_changed_ones(tmp_path: Path) -> None:
+    """As many groups as are looked for one by one, and more, beside a row without a group."""
+    with open_session(load_settings(None, tmp_path / "w"), "pytest") as session:
+        engine, key = session.engines.duckdb, ("cluster_id", "group_id")
+        table = "create or replace view staging.stg_run__records as "
+        for groups, looked_for in ((64, None), (63, 63), (65, None)):
+            named = f"select 'c' as cluster_id, 'g' || range as group_id from range({groups})"
+            engine._connection.execute(f"{table} select 'c' as cluster_id, null as group_id "
+                                       f"union all {named}")  # fmt: skip
+            found = engine._keys("stg_run__records", key)
+            assert (found if found is None else len(found)) == looked_for

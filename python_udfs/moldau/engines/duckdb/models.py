@@ -281,8 +281,8 @@ class DuckDBModels:
         """What the rows of a model are about; None = so much that no file can be left out."""
         columns = ", ".join(key)
         asked = f"select distinct {columns} from {models()[model].relation} limit {_FEW + 1}"
-        found = [row for row in self._rows(asked) if None not in row]
-        return found if len(found) <= _FEW else None
+        found = self._rows(asked)
+        return [row for row in found if None not in row] if len(found) <= _FEW else None
 
     def _holding(
         self, name: str, key: tuple[str, ...], keys: list[tuple[Any, ...]]
