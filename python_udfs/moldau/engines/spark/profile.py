@@ -43,10 +43,14 @@ def spark_settings(told: Mapping[str, str] | None = None) -> dict[str, str]:
     environment = Environment()
     environment.globals["env_var"] = lambda name, default=None: os.environ.get(name, default)
     text = environment.from_string((PROFILES / "profiles.yml").read_text()).render()
+    return _parameters(text) | dict(told or {})
+
+
+@cache  # dbt opens a connection for each node, and each asks for the settings
+def _parameters(text: str) -> dict[str, str]:
     profile = yaml.safe_load(text)["moldau"]
     output = profile["outputs"][profile["target"]]
-    found = {key: str(value) for key, value in output["server_side_parameters"].items()}
-    return found | dict(told or {})
+    return {key: str(value) for key, value in output["server_side_parameters"].items()}
 
 
 def refusal(name: str) -> str | None:
