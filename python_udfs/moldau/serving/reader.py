@@ -17,7 +17,7 @@ from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import is_view, tables_under, views_under
+from moldau.reading.tables.views import PARAMETERS, is_view, tables_under, views_under
 from moldau.serving.asking import Asking
 from moldau.serving.question import Answer, Question
 from moldau.serving.taken import Group, make_room, of_groups, taking, taking_group
@@ -218,12 +218,11 @@ class Reader:
 
 
 def _key(question: Question, at_ms: int, versions: Mapping[str, int]) -> _Key:
-    """What reads no mart has no clock."""
+    """Of no clock, if no mart that is read asks for it."""
     reads = question.reads
     under = set().union(*map(_tables_of, reads))
     moved = tuple((n, v) for n, v in versions.items() if n in under or n.startswith(_POLL))
-    has_clock = any(is_view(name) for name in reads)
-    return question.whole_sql, at_ms if has_clock else 0, moved
+    return question.whole_sql, at_ms if any(map(_has_clock, reads)) else 0, moved
 
 
 def _answer(asking: Asking, question: Question, names: Iterable[str]) -> Answer:
@@ -252,3 +251,9 @@ def _told(
 def _tables_of(name: str) -> frozenset[str]:
     """Of the warehouse: those that a mart is made from, or the table itself."""
     return frozenset(tables_under([name]) if is_view(name) else {name})
+
+
+@lru_cache(maxsize=1_000)
+def _has_clock(name: str) -> bool:
+    """Whether the rows of a mart may be others at another instant."""
+    return any(PARAMETERS in view.reads for view in views_under([name]))

@@ -88,8 +88,8 @@ def _about(group: str) -> list[str]:
 
 def _questions(where: str, of_history: str, is_few: bool) -> tuple[Question, Question, Question]:
     of_all = f"marts.decisions where {where}"
-    once = Once("found", f"select * from {of_all}") if is_few else None
-    found = once.name if once else of_all
+    once = (Once("found", f"select * from {of_all}"),) if is_few else ()
+    found = once[0].name if once else of_all
     by_reason = Question(
         "by_reason",
         "By reason",
