@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from moldau.declared import domains
-from moldau.runs.as_of import About
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Field, Page, all_of, equal
 from moldau.serving.past import as_it_was
 from moldau.serving.question import Answer, Once, Question, text

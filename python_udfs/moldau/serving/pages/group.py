@@ -9,7 +9,7 @@ from moldau.errors import MoldauError
 from moldau.reading.explain.groups import READ, START_POSITIONS, explain_subject
 from moldau.reading.explain.groups_words import in_words
 from moldau.reading.tables.query import Tables
-from moldau.runs.as_of import About
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Field, Page, Words
 from moldau.serving.past import as_of_ms_of
 from moldau.serving.question import Answer, Question, instant, text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moldau.runs.as_of import About
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Field, Page, all_of, equal, place_of
 from moldau.serving.past import as_it_was
 from moldau.serving.question import Question, text
