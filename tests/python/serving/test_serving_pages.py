@@ -20,8 +20,9 @@ from moldau.metrics.exposition import MARTS, OFTEN, exposition
 from moldau.reading.tables.query import query
 from moldau.reading.tables.values import to_json
 from moldau.serving.app import PAGES, application
+from moldau.serving.charts import lines
 from moldau.serving.pages.group import address_of
-from moldau.serving.question import Question, text
+from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Reader
 from moldau.settings import Settings
 from moldau.warehouse.contracts import tables
@@ -278,6 +279,17 @@ def test_pages_are_answered_while_many_ask_and_another_command_writes(empty: Set
 def test_texts_are_themselves_in_sql(hostile: Settings) -> None:
     for name in NAMES:
         assert list(query(hostile.warehouse, f"select {text(name)}").rows) == [(name,)]
+
+
+def test_no_letter_below_a_chart_is_cut_off() -> None:
+    question = Question("q", "Q", "")
+    curve = lines(Answer(question, ("of", "x_ms", "y"), (("a", 1000, 1), ("a", 604_800_000, 2))))
+    of_time = Answer(question, ("of", "x_at_ms", "y"), (("a", 0, 1), ("a", 60_000, 2)))
+    drawn = lines(of_time)
+    assert curve and [(mark.label, mark.side) for mark in curve.below] == [
+        ("1 s", "middle"), ("7 d", "end")
+    ]  # fmt: skip
+    assert drawn and [mark.side for mark in drawn.below] == ["start", "end"]
 
 
 def test_json_is_json_whatever_a_name_is(client: TestClient) -> None:
