@@ -99,17 +99,14 @@ def _page(
         except MoldauError as error:
             status = 503 if isinstance(error, Busy) else 400
             return refused(request, str(error), status)
-        if is_json(request):
+        if _is_json(request):
             return _json(json_of(page, at_ms), 200)
         return HTMLResponse(rendered(name, page, given, at_ms))
 
     def refused(request: Request, words: str, status: int) -> Response:
-        if is_json(request):
+        if _is_json(request):
             return _json({"problem": words}, status)
         return HTMLResponse(problem(name, words), status)
-
-    def is_json(request: Request) -> bool:
-        return request.url.path.endswith(".json")
 
     return _told(answer, refused, settings)
 
@@ -149,10 +146,17 @@ def _metrics(settings: Settings, reader: Reader) -> Callable[[Request], Response
     return _told(answer, refused, settings)
 
 
+def _is_json(request: Request) -> bool:
+    return request.url.path.endswith(".json")
+
+
 def _json(told: Any, status: int) -> Response:
     text = to_json(told, indent=1) + "\n"
     return Response(text.encode(errors="replace"), status, media_type="application/json")
 
 
 async def _nothing(request: Request, _: Exception) -> Response:
-    return HTMLResponse(problem("", f"there is no page {request.url.path[:100]}"), 404)
+    words = f"there is no page {request.url.path[:100]}"
+    if _is_json(request):
+        return _json({"problem": words}, 404)
+    return HTMLResponse(problem("", words), 404)

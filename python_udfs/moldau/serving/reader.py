@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,17 +70,18 @@ class Reader:
         keys = [_key(question, at_ms, versions) for question in questions]
         known = [self._known(key) for key in keys]
         if all(known):
-            return [answer for answer in known if answer]
+            return _of(questions, [answer for answer in known if answer])
         with self._turn():
             try:
                 connection = self._opened(names, versions)
             except MoldauError as error:
                 return [Answer(question, problem=str(error)) for question in questions]
             with closing(Asking(connection, at_ms, self._seconds)) as asking:
-                return [
+                found = [
                     self._known(key) or self._keep(key, _answer(asking, question, names))
                     for question, key in zip(questions, keys, strict=True)
                 ]
+                return _of(questions, found)
 
     def ask_of_group(
         self,
@@ -223,6 +225,11 @@ def _key(question: Question, at_ms: int, versions: Mapping[str, int]) -> _Key:
     under = set().union(*map(_tables_of, reads))
     moved = tuple((n, v) for n, v in versions.items() if n in under or n.startswith(_POLL))
     return question.whole_sql, at_ms if any(map(_has_clock, reads)) else 0, moved
+
+
+def _of(questions: Iterable[Question], answers: Iterable[Answer]) -> list[Answer]:
+    """The same rows may have been asked for in other words, which a reader is given."""
+    return [replace(answer, question=q) for q, answer in zip(questions, answers, strict=True)]
 
 
 def _answer(asking: Asking, question: Question, names: Iterable[str]) -> Answer:

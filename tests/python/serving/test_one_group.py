@@ -154,8 +154,15 @@ def test_what_no_clock_changes_is_asked_once(reader: Reader) -> None:
         Question("a", "Q", f"select count(*) from marts.{name}") for name in ("groups", "freshness")
     )
     first, second = (reader.ask([of_groups_now, of_clock], at_ms) for at_ms in (1, 2))
-    assert first[0] is second[0]
-    assert first[1] is not second[1]
+    assert first[0].rows is second[0].rows
+    assert first[1].rows is not second[1].rows
+
+
+def test_an_answer_is_of_the_words_in_which_it_was_asked_for(reader: Reader) -> None:
+    sql = "select count(*) from state.groups"
+    for told in ("one", "another"):
+        [answer] = reader.ask([Question("q", "Q", sql, told=told)], 0)
+        assert answer.question.told == told
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -130,6 +130,13 @@ def test_search_takes_letters_for_what_they_are(client: TestClient) -> None:
     assert found("", type="classic") == set()
 
 
+def test_a_query_is_that_of_what_was_asked_for(client: TestClient) -> None:
+    """Also where other words had the same rows, which are kept."""
+    for words in ("nobody", "nothing"):
+        told = client.get("/groups.json", params=AT | {"q": words}).json()["sections"]["groups"]
+        assert (told["rows"], f"'{words}'" in told["query"]) == ([], True)
+
+
 def test_groups_are_sorted_and_turned_page_by_page(hostile: Settings) -> None:
     sorts = ["name", "next change", "offsets to expire", "members", "empty longest"]
     client = TestClient(application(hostile), base_url=HERE)
@@ -149,7 +156,10 @@ def test_groups_are_sorted_and_turned_page_by_page(hostile: Settings) -> None:
         ("/runs?page=two", "is not a number"),
         ("/?at=yesterday", "'yesterday' is not an instant"),
         ("/group?cluster=east&group=nobody", "cluster 'east' has no group 'nobody'"),
-        ("/topology", "has no group ''"),
+        ("/topology", "cluster=… and group=… say which"),
+        ("/group?cluster=east", "cluster=… and group=… say which"),
+        ("/group?cluster=east&group=", "cluster 'east' has no group ''"),
+        ("/groups?sort=size", "sort='size' is none of name, next change,"),
     ],
 )
 def test_what_cannot_be_answered_is_said(client: TestClient, path: str, words: str) -> None:
@@ -167,6 +177,7 @@ def test_there_is_no_other_page(client: TestClient) -> None:
         answer = client.get(path)
         assert answer.status_code == 404
         assert "import" not in answer.text
+    assert client.get("/nothing.json").json() == {"problem": "there is no page /nothing.json"}
 
 
 def test_the_clock_is_in_every_link_on(client: TestClient) -> None:

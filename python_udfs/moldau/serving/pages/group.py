@@ -87,6 +87,8 @@ def _is_streams(sections: tuple[Answer | Words, ...]) -> bool:
 def key_of(asked: Asked) -> tuple[str, str]:
     """Cluster and group that are asked about; MoldauError if there is none such."""
     cluster, name = asked.given.get("cluster", ""), asked.given.get("group")
+    if "cluster" not in asked.given or not {"group", "group_md5"} & asked.given.keys():
+        raise MoldauError("this page is about one group: cluster=… and group=… say which")
     digest = asked.given.get("group_md5", "")
     is_it = f"md5(group_id) = {text(digest)}" if name is None else f"group_id = {text(name)}"
     [found] = asked.reader.ask(
