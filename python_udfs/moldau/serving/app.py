@@ -27,7 +27,7 @@ from moldau.serving.pages.decisions import decisions
 from moldau.serving.pages.group import group
 from moldau.serving.pages.groups import groups
 from moldau.serving.pages.mirrors import mirrors
-from moldau.serving.pages.overview import overview
+from moldau.serving.pages.overview import overview, read
 from moldau.serving.pages.producers import producers
 from moldau.serving.pages.runs import runs
 from moldau.serving.pages.tiers import tiers
@@ -55,7 +55,12 @@ def application(settings: Settings, token: str | None = None) -> Application:
     """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
     existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
     reader = Reader(settings.warehouse)
-    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})), reader.versions, _now)
+    of_overview = read()
+    kept = Kept(
+        lambda at_ms: overview(Asked(settings, reader, at_ms, {})),
+        lambda: reader.versions(of_overview),
+        _now,
+    )
     moments = Moments()
     Thread(target=_begin, args=(kept,), daemon=True).start()
     routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]

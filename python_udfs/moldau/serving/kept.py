@@ -70,7 +70,9 @@ class Kept:
             versions = self._versions()  # those that move from here on are seen to have moved
             self._found = _Found(self._make(at_ms), at_ms, versions)
             has_moved = seen is None or versions != seen.versions
-            self._seconds[has_moved] = time.monotonic() - started
+            # some moves cost little: the next one may be another
+            took, before = time.monotonic() - started, self._seconds.get(has_moved, 0.0)
+            self._seconds[has_moved] = max(took, before / 2)
             if self._is_costly(has_moved) and not self._is_watched:
                 self._is_watched = True
                 _begin(_watch, weakref.ref(self))

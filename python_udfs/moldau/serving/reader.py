@@ -138,8 +138,11 @@ class Reader:
             ):
                 yield tables
 
-    def versions(self) -> Versions:
-        """Of all tables: what moves when any page may be another one."""
+    def versions(self, names: Collection[str] = ()) -> Versions:
+        """Of the tables under these relations, or of all: what moves when a page may be another
+        one."""
+        if names:
+            return tuple(self._there(names)[1].items())
         return tuple(self._versions(existing_tables(self.warehouse)).items())
 
     @contextmanager

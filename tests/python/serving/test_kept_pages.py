@@ -86,6 +86,18 @@ def test_what_costs_little_until_a_table_moves_is_made_each_time_until_then() ->
     wait_for(made, [0, 1, 1, 2, 2])
 
 
+def test_a_move_that_cost_little_says_not_that_the_next_one_will() -> None:
+    made = Made()
+    pages = made.kept()
+    for made.version in (1, 2):
+        pages._made(0, pages._found)
+    assert pages._seconds[True] == 2.5
+    made.version = 3
+    made.is_wanted.clear()
+    assert pages.page(0)[0].note == MOVED
+    made.is_wanted.set()
+
+
 def test_what_is_old_is_not_shown() -> None:
     pages = Made().kept()
     page, at_ms = pages.page(5 * MINUTE_MS)

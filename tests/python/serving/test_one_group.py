@@ -158,6 +158,16 @@ def test_what_no_clock_changes_is_asked_once(reader: Reader) -> None:
     assert first[1].rows is not second[1].rows
 
 
+def test_what_a_page_is_not_made_from_does_not_move_it(reader: Reader) -> None:
+    before, every = reader.versions(("marts.groups", "state.runs")), reader.versions()
+    write = writer(reader.warehouse)
+    write("history.plugin_calls", {"cluster_id": CLUSTER, "group_id": "app"})
+    assert reader.versions(("marts.groups", "state.runs")) == before
+    assert reader.versions() != every
+    write("state.groups", {"cluster_id": CLUSTER, "group_id": "new"})
+    assert reader.versions(("marts.groups", "state.runs")) != before
+
+
 def test_an_answer_is_of_the_words_in_which_it_was_asked_for(reader: Reader) -> None:
     sql = "select count(*) from state.groups"
     for told in ("one", "another"):

@@ -49,6 +49,11 @@ def overview(asked: Asked) -> Page:
     )
 
 
+def read() -> tuple[str, ...]:
+    """The tables and marts that it is made from."""
+    return tuple(dict.fromkeys(name for question in _questions(0) for name in question.reads))
+
+
 def _tile(label: str, count: int, section: str) -> Tile:
     return Tile(label, count, section, is_good=count == 0)
 
