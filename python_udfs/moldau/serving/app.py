@@ -27,7 +27,7 @@ from moldau.serving.pages.decisions import decisions
 from moldau.serving.pages.group import group
 from moldau.serving.pages.groups import groups
 from moldau.serving.pages.mirrors import mirrors
-from moldau.serving.pages.overview import overview
+from moldau.serving.pages.overview import overview, read
 from moldau.serving.pages.producers import producers
 from moldau.serving.pages.runs import runs
 from moldau.serving.pages.tiers import tiers
@@ -55,7 +55,12 @@ def application(settings: Settings, token: str | None = None) -> Application:
     """`token`: what a reader has to know; None = nothing. MoldauError without a warehouse."""
     existing_relations(settings.warehouse)  # the marts are compiled before anybody asks
     reader = Reader(settings.warehouse)
-    kept = Kept(lambda at_ms: overview(Asked(settings, reader, at_ms, {})), reader.versions, _now)
+    of_overview = read()
+    kept = Kept(
+        lambda at_ms: overview(Asked(settings, reader, at_ms, {})),
+        lambda: reader.versions(of_overview),
+        _now,
+    )
     moments = Moments()
     Thread(target=_begin, args=(kept,), daemon=True).start()
     routes: list[Any] = [Mount("/static", StaticFiles(directory=STATIC))]
@@ -99,17 +104,14 @@ def _page(
         except MoldauError as error:
             status = 503 if isinstance(error, Busy) else 400
             return refused(request, str(error), status)
-        if is_json(request):
+        if _is_json(request):
             return _json(json_of(page, at_ms), 200)
         return HTMLResponse(rendered(name, page, given, at_ms))
 
     def refused(request: Request, words: str, status: int) -> Response:
-        if is_json(request):
+        if _is_json(request):
             return _json({"problem": words}, status)
         return HTMLResponse(problem(name, words), status)
-
-    def is_json(request: Request) -> bool:
-        return request.url.path.endswith(".json")
 
     return _told(answer, refused, settings)
 
@@ -149,10 +151,17 @@ def _metrics(settings: Settings, reader: Reader) -> Callable[[Request], Response
     return _told(answer, refused, settings)
 
 
+def _is_json(request: Request) -> bool:
+    return request.url.path.endswith(".json")
+
+
 def _json(told: Any, status: int) -> Response:
     text = to_json(told, indent=1) + "\n"
     return Response(text.encode(errors="replace"), status, media_type="application/json")
 
 
 async def _nothing(request: Request, _: Exception) -> Response:
-    return HTMLResponse(problem("", f"there is no page {request.url.path[:100]}"), 404)
+    words = f"there is no page {request.url.path[:100]}"
+    if _is_json(request):
+        return _json({"problem": words}, 404)
+    return HTMLResponse(problem("", words), 404)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ROWS = 1_000  # of an answer, whatever its query says
+_MAKING = threading.Lock()  # of tables that stay: who waited finds them made
 
 
 class Asking:
@@ -34,6 +35,7 @@ class Asking:
         self._seconds = seconds
         self._before = before
         self._made: set[str] = set()
+        self._stays: set[str] = set()
         self._is_begun = False
         self._cursor.execute(f"set variable at_ms = {at_ms:d}::bigint")
 
@@ -43,6 +45,7 @@ class Asking:
     def answer(self, question: Question) -> Answer:
         """MoldauError if the query is wrong, or takes too long."""
         require_query(question.sql)
+        self._make_to_stay(question)
         with self._in_time():
             self._begin()
             self._make(question)
@@ -71,11 +74,28 @@ class Asking:
         self._is_begun = True
 
     def _make(self, question: Question) -> None:
-        once = question.once
-        if once is not None and once.name not in self._made:
-            require_query(once.sql)
-            list(run(self._cursor, f"create temp table {once.name} as {once.sql}").rows)
-            self._made.add(once.name)
+        for once in question.once:
+            if not once.stays and once.name not in self._made:
+                require_query(once.sql)
+                list(run(self._cursor, f"create temp table {once.name} as {once.sql}").rows)
+                self._made.add(once.name)
+
+    def _make_to_stay(self, question: Question) -> None:
+        """Between two readings: a reading changes nothing."""
+        missing = [once for once in question.once if once.stays and once.name not in self._stays]
+        if not missing:
+            return
+        with _MAKING, self._in_time():
+            if self._is_begun:
+                self._cursor.execute("rollback")
+                self._is_begun = False
+            self._cursor.execute("begin transaction")
+            for once in missing:
+                require_query(once.sql)
+                made = f"create table if not exists {once.name} as {once.sql}"
+                list(run(self._cursor, made).rows)
+            self._cursor.execute("commit")
+        self._stays.update(once.name for once in missing)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:

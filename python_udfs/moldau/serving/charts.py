@@ -17,6 +17,7 @@ WIDTH, HEIGHT = 1080, 200
 LEFT, BOTTOM, TOP, RIGHT = 56, 24, 8, 8
 _PARTS = {1: 5, 2: 4, 5: 5}  # of a scale, by the first digit of its end
 _HOUR_MS = 3_600_000
+_LETTER = 10.0  # at most, where letters are largest
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ class Line:
 class Mark:
     place: float
     label: str
+
+    @property
+    def side(self) -> str:
+        """Of the label below a chart, on which its place lies, so that no letter is cut off."""
+        half = len(self.label) * _LETTER / 2
+        return "start" if self.place < half else "end" if self.place + half > WIDTH else "middle"
 
 
 @dataclass(frozen=True)

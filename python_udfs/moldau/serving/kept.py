@@ -39,7 +39,8 @@ class Kept:
         self._make, self._versions, self._now = make, versions, now
         self._making = threading.Lock()
         self._found: _Found | None = None
-        self._seconds = 0.0
+        # by whether a table had moved since the page before: else most of it is known
+        self._seconds: dict[bool, float] = {}
         self._asked_at = time.monotonic()
         self._is_watched = False
 
@@ -47,10 +48,10 @@ class Kept:
         """A page, and the instant that it shows."""
         self._asked_at = time.monotonic()
         found = self._found
-        if found is None or self._seconds <= _COSTLY_SECONDS or at_ms - found.at_ms >= _OLD_MS:
+        has_moved = found is None or self._versions() != found.versions
+        if found is None or not self._is_costly(has_moved) or at_ms - found.at_ms >= _OLD_MS:
             found = self._made(at_ms, found)
             return found.page, found.at_ms
-        has_moved = self._versions() != found.versions
         if has_moved or at_ms - found.at_ms >= _FRESH_MS:
             if not self._making.locked():
                 threading.Thread(
@@ -68,11 +69,19 @@ class Kept:
             started = time.monotonic()
             versions = self._versions()  # those that move from here on are seen to have moved
             self._found = _Found(self._make(at_ms), at_ms, versions)
-            self._seconds = time.monotonic() - started
-            if self._seconds > _COSTLY_SECONDS and not self._is_watched:
+            has_moved = seen is None or versions != seen.versions
+            # some moves cost little: the next one may be another
+            took, before = time.monotonic() - started, self._seconds.get(has_moved, 0.0)
+            self._seconds[has_moved] = max(took, before / 2)
+            if self._is_costly(has_moved) and not self._is_watched:
                 self._is_watched = True
                 _begin(_watch, weakref.ref(self))
             return self._found
+
+    def _is_costly(self, has_moved: bool) -> bool:
+        """As far as is known."""
+        seconds = self._seconds.get(has_moved, self._seconds.get(True, 0.0))
+        return seconds > _COSTLY_SECONDS
 
     def _made_quietly(self, at_ms: int, seen: _Found | None) -> None:
         """Who asks next is told what is wrong."""
@@ -84,12 +93,14 @@ class Kept:
         look."""
         found, at_ms = self._found, self._now()
         is_wanted = time.monotonic() - self._asked_at < _WANTED_SECONDS
-        if not is_wanted or found is None or self._seconds <= _COSTLY_SECONDS:
+        if not is_wanted or found is None:
             return _LOOK_SECONDS
         with suppress(Exception):
-            if self._versions() != found.versions or at_ms - found.at_ms >= _FRESH_MS:
+            has_moved = self._versions() != found.versions
+            is_newer = has_moved or at_ms - found.at_ms >= _FRESH_MS
+            if is_newer and self._is_costly(has_moved):
                 self._made(at_ms, found)
-                return max(_LOOK_SECONDS, _REST * self._seconds)
+                return max(_LOOK_SECONDS, _REST * self._seconds[has_moved])
         return _LOOK_SECONDS
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from moldau.errors import MoldauError
-from moldau.runs.as_of import About
+from moldau.runs.past.source import About
 from moldau.serving.question import Answer, text
 from moldau.serving.reader import Reader
 from moldau.settings import Settings

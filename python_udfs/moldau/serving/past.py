@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, parse_instant
-from moldau.runs.as_of import About, as_of
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Page, Words
 from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Busy, Reader
@@ -63,6 +63,8 @@ class Moments:
 
 
 def _opened(key: object, asked: Asked, as_of_ms: int, about: About) -> _Held:
+    from moldau.runs.as_of import as_of  # runs are imported when somebody asks for the past
+
     stack = ExitStack()
     settings = asked.settings.model_copy(update={"engine": "duckdb"})  # a page awaits no JVM
     with asked.reader.alone():

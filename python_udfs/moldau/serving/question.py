@@ -16,10 +16,15 @@ Shown = Literal["table", "facts", "columns", "lines"]
 
 @dataclass(frozen=True)
 class Once:
-    """Rows that several questions of a page are about: computed once, as a table of this name."""
+    """Rows that several questions of a page are about: computed once, as a table of this name.
+
+    `stays`: as long as tables do not move, for whoever asks: its rows depend on no clock, and no
+    other page has a table of this name.
+    """
 
     name: str
     sql: str
+    stays: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,14 +47,14 @@ class Question:
     rows, and finds by itself what the page found before."""
     hidden: tuple[str, ...] = ()
     """Columns that stand in the rows of JSON alone."""
-    once: Once | None = None
+    once: tuple[Once, ...] = ()
+    """Each may be made from those before it."""
 
     @property
     def whole_sql(self) -> str:
         """The query, which finds the rows by itself that others share with it."""
-        if self.once is None:
-            return self.sql
-        return f"with {self.once.name} as (\n\n{self.once.sql}\n\n)\n\n{self.sql}"
+        shared = ",\n\n".join(f"{once.name} as (\n\n{once.sql}\n\n)" for once in self.once)
+        return f"with {shared}\n\n{self.sql}" if shared else self.sql
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import is_view, tables_under, views_under
+from moldau.reading.tables.views import PARAMETERS, is_view, tables_under, views_under
 from moldau.serving.asking import Asking
 from moldau.serving.question import Answer, Question
 from moldau.serving.taken import Group, make_room, of_groups, taking, taking_group
@@ -69,17 +70,18 @@ class Reader:
         keys = [_key(question, at_ms, versions) for question in questions]
         known = [self._known(key) for key in keys]
         if all(known):
-            return [answer for answer in known if answer]
+            return _of(questions, [answer for answer in known if answer])
         with self._turn():
             try:
                 connection = self._opened(names, versions)
             except MoldauError as error:
                 return [Answer(question, problem=str(error)) for question in questions]
             with closing(Asking(connection, at_ms, self._seconds)) as asking:
-                return [
+                found = [
                     self._known(key) or self._keep(key, _answer(asking, question, names))
                     for question, key in zip(questions, keys, strict=True)
                 ]
+                return _of(questions, found)
 
     def ask_of_group(
         self,
@@ -136,8 +138,11 @@ class Reader:
             ):
                 yield tables
 
-    def versions(self) -> Versions:
-        """Of all tables: what moves when any page may be another one."""
+    def versions(self, names: Collection[str] = ()) -> Versions:
+        """Of the tables under these relations, or of all: what moves when a page may be another
+        one."""
+        if names:
+            return tuple(self._there(names)[1].items())
         return tuple(self._versions(existing_tables(self.warehouse)).items())
 
     @contextmanager
@@ -218,12 +223,16 @@ class Reader:
 
 
 def _key(question: Question, at_ms: int, versions: Mapping[str, int]) -> _Key:
-    """What reads no mart has no clock."""
+    """Of no clock, if no mart that is read asks for it."""
     reads = question.reads
     under = set().union(*map(_tables_of, reads))
     moved = tuple((n, v) for n, v in versions.items() if n in under or n.startswith(_POLL))
-    has_clock = any(is_view(name) for name in reads)
-    return question.whole_sql, at_ms if has_clock else 0, moved
+    return question.whole_sql, at_ms if any(map(_has_clock, reads)) else 0, moved
+
+
+def _of(questions: Iterable[Question], answers: Iterable[Answer]) -> list[Answer]:
+    """The same rows may have been asked for in other words, which a reader is given."""
+    return [replace(answer, question=q) for q, answer in zip(questions, answers, strict=True)]
 
 
 def _answer(asking: Asking, question: Question, names: Iterable[str]) -> Answer:
@@ -252,3 +261,9 @@ def _told(
 def _tables_of(name: str) -> frozenset[str]:
     """Of the warehouse: those that a mart is made from, or the table itself."""
     return frozenset(tables_under([name]) if is_view(name) else {name})
+
+
+@lru_cache(maxsize=1_000)
+def _has_clock(name: str) -> bool:
+    """Whether the rows of a mart may be others at another instant."""
+    return any(PARAMETERS in view.reads for view in views_under([name]))

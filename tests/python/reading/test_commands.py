@@ -378,7 +378,7 @@ def test_reading_verbs_import_nothing_heavy(odd: Path, write: Write) -> None:
     program = (
         "import sys\n"
         "from moldau.cli.show import show\nfrom moldau.cli.status import status\n"
-        "from moldau.cli.explain import explain\n"
+        "from moldau.cli.explain import explain\nimport moldau.serving.server\n"
         "w = ['--warehouse', sys.argv[1]]\n"
         "show(['state.groups', *w], standalone_mode=False)\n"
         "status(w, standalone_mode=False)\n"

@@ -22,6 +22,10 @@ PATHS = [
     f"/{name}?" + urlencode({"at": AT_MS} | (OF_GROUP if name in ("group", "topology") else {}))
     for name in PAGES
 ]
+CUT_OFF = """[...document.querySelectorAll("figure svg text")].filter(text => {
+    const [inner, outer] = [text, text.ownerSVGElement].map(one => one.getBoundingClientRect());
+    return inner.left < outer.left || inner.right > outer.right;
+}).map(text => text.textContent)"""
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,7 @@ def test_narrow_screens_need_no_scrolling_aside(chromium: Browser, address: str)
     for path in PATHS:
         page.goto(address + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        assert page.evaluate(CUT_OFF) == [], path
     page.close()
 
 

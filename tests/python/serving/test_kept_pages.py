@@ -28,7 +28,7 @@ class Made:
     def kept(self, now_ms: int = 0, seconds: float = 10.0) -> Kept:
         found = Kept(self, lambda: self.version, lambda: now_ms)
         found.page(0)
-        found._seconds = seconds
+        found._seconds = {True: seconds, False: seconds}
         return found
 
 
@@ -65,8 +65,37 @@ def test_a_page_of_tables_that_moved_says_so_until_it_is_made_anew() -> None:
     wait_for(made, [0, 1])
     with pages._making:
         pass
-    pages._seconds = 10.0
+    pages._seconds = {True: 10.0, False: 10.0}
     assert (pages.page(2)[0].note, pages.page(2)[1], made.at) == ("", 1, [0, 1])
+
+
+def test_what_costs_little_until_a_table_moves_is_made_each_time_until_then() -> None:
+    made = Made()
+    pages = made.kept(now_ms=3)
+    pages._seconds = {True: 10.0}
+    assert pages.page(1) == (pages._found.page, 0)  # type: ignore[union-attr]
+    pages._made(1, pages._found)  # as is known from now on, it costs little
+    assert [pages.page(at)[1] for at in (1, 2)] == [1, 2]
+    pages.look()
+    assert made.at == [0, 1, 1, 2]
+    made.version = 1
+    made.is_wanted.clear()
+    page, at_ms = pages.page(2)
+    assert (page.note, at_ms) == (MOVED, 2)
+    made.is_wanted.set()
+    wait_for(made, [0, 1, 1, 2, 2])
+
+
+def test_a_move_that_cost_little_says_not_that_the_next_one_will() -> None:
+    made = Made()
+    pages = made.kept()
+    for made.version in (1, 2):
+        pages._made(0, pages._found)
+    assert pages._seconds[True] == 2.5
+    made.version = 3
+    made.is_wanted.clear()
+    assert pages.page(0)[0].note == MOVED
+    made.is_wanted.set()
 
 
 def test_what_is_old_is_not_shown() -> None:
@@ -83,7 +112,7 @@ def test_a_newer_page_is_made_before_somebody_asks() -> None:
     made.version = 1
     pages.look()
     assert made.at == [0, 7]
-    pages._seconds = 10.0
+    pages._seconds = {True: 10.0, False: 10.0}
     assert pages.page(8)[1] == 7
     made.version = 2
     pages._asked_at -= 3600  # nobody looks any more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,13 +97,82 @@ def test_every_table_with_a_group_is_narrowed() -> None:
 def test_rows_that_questions_share_are_found_once(reader: Reader) -> None:
     once = Once("few", "select group_id from state.groups where cluster_id = 'east'")
     questions = [
-        Question(name, "Q", sql, once=once)
+        Question(name, "Q", sql, once=(once,))
         for name, sql in {"a": "select count(*) from few", "b": "select max(group_id) from few"}
         .items()
     ]  # fmt: skip
     assert [answer.rows for answer in reader.ask(questions, 0)] == [((4,),), ((GROUPS[-1],),)]
     [alone] = reader.ask([Question("c", "C", questions[0].whole_sql)], 0)
     assert alone.rows == ((4,),)
+
+
+def test_rows_that_stay_are_found_once_whoever_asks(reader: Reader) -> None:
+    stays = Once("every", "select group_id from state.groups", stays=True)
+    few = Once("few", "select group_id from every where group_id <> 'app'")
+    last = Once("last_one", "select max(group_id) as group_id from every", stays=True)
+    asked = [
+        Question("a", "Q", "select count(*) from few", once=(stays, few)),
+        Question("b", "Q", "select group_id from last_one", once=(stays, last)),
+    ]
+    again = [Question("c", "Q", "select min(group_id) from every", once=(stays,))]
+    expected = [((2 * (len(GROUPS) - 1),),), ((GROUPS[-1],),)]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda at_ms: reader.ask(asked, at_ms), range(4)))
+    assert [[answer.rows for answer in found] for found in answers] == [expected] * 4
+    [(_, connection)] = reader._open.values()
+    made = connection.cursor().execute("select table_name, estimated_size from duckdb_tables()")
+    assert sorted(made.fetchall()) == [("every", 2 * len(GROUPS)), ("last_one", 1)]
+    # what is gone from them is not made anew
+    connection.cursor().execute("delete from every where group_id <> 'apps'")
+    assert [answer.rows for answer in reader.ask(again, 0)] == [(("apps",),)]
+    [alone] = reader.ask([Question("d", "Q", asked[0].whole_sql)], 0)
+    assert alone.rows == expected[0]
+
+
+def test_rows_that_stay_are_those_of_the_tables_as_they_are(reader: Reader) -> None:
+    stays = Once("every", "select group_id from state.groups", stays=True)
+    question = Question("a", "Q", "select count(*) from every", once=(stays,))
+    [before] = reader.ask([question], 0)
+    writer(reader.warehouse)("state.groups", {"cluster_id": CLUSTER, "group_id": "new"})
+    [after] = reader.ask([question], 0)
+    assert after.rows[0][0] == before.rows[0][0] + 1
+
+
+def test_rows_that_stay_and_are_wrong_are_no_more_than_a_problem(reader: Reader) -> None:
+    wrong = Once("every", "select nothing from state.groups", stays=True)
+    questions = [
+        Question("a", "Q", "select count(*) from every", once=(wrong,)),
+        Question("b", "Q", "select count(*) from state.groups"),
+    ]
+    of_wrong, found = reader.ask(questions, 0)
+    assert "nothing" in str(of_wrong.problem)
+    assert found.rows == ((2 * len(GROUPS),),)
+
+
+def test_what_no_clock_changes_is_asked_once(reader: Reader) -> None:
+    of_groups_now, of_clock = (
+        Question("a", "Q", f"select count(*) from marts.{name}") for name in ("groups", "freshness")
+    )
+    first, second = (reader.ask([of_groups_now, of_clock], at_ms) for at_ms in (1, 2))
+    assert first[0].rows is second[0].rows
+    assert first[1].rows is not second[1].rows
+
+
+def test_what_a_page_is_not_made_from_does_not_move_it(reader: Reader) -> None:
+    before, every = reader.versions(("marts.groups", "state.runs")), reader.versions()
+    write = writer(reader.warehouse)
+    write("history.plugin_calls", {"cluster_id": CLUSTER, "group_id": "app"})
+    assert reader.versions(("marts.groups", "state.runs")) == before
+    assert reader.versions() != every
+    write("state.groups", {"cluster_id": CLUSTER, "group_id": "new"})
+    assert reader.versions(("marts.groups", "state.runs")) != before
+
+
+def test_an_answer_is_of_the_words_in_which_it_was_asked_for(reader: Reader) -> None:
+    sql = "select count(*) from state.groups"
+    for told in ("one", "another"):
+        [answer] = reader.ask([Question("q", "Q", sql, told=told)], 0)
+        assert answer.question.told == told
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -20,8 +20,9 @@ from moldau.metrics.exposition import MARTS, OFTEN, exposition
 from moldau.reading.tables.query import query
 from moldau.reading.tables.values import to_json
 from moldau.serving.app import PAGES, application
+from moldau.serving.charts import lines
 from moldau.serving.pages.group import address_of
-from moldau.serving.question import Question, text
+from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Reader
 from moldau.settings import Settings
 from moldau.warehouse.contracts import tables
@@ -129,6 +130,13 @@ def test_search_takes_letters_for_what_they_are(client: TestClient) -> None:
     assert found("", type="classic") == set()
 
 
+def test_a_query_is_that_of_what_was_asked_for(client: TestClient) -> None:
+    """Also where other words had the same rows, which are kept."""
+    for words in ("nobody", "nothing"):
+        told = client.get("/groups.json", params=AT | {"q": words}).json()["sections"]["groups"]
+        assert (told["rows"], f"'{words}'" in told["query"]) == ([], True)
+
+
 def test_groups_are_sorted_and_turned_page_by_page(hostile: Settings) -> None:
     sorts = ["name", "next change", "offsets to expire", "members", "empty longest"]
     client = TestClient(application(hostile), base_url=HERE)
@@ -148,7 +156,10 @@ def test_groups_are_sorted_and_turned_page_by_page(hostile: Settings) -> None:
         ("/runs?page=two", "is not a number"),
         ("/?at=yesterday", "'yesterday' is not an instant"),
         ("/group?cluster=east&group=nobody", "cluster 'east' has no group 'nobody'"),
-        ("/topology", "has no group ''"),
+        ("/topology", "cluster=… and group=… say which"),
+        ("/group?cluster=east", "cluster=… and group=… say which"),
+        ("/group?cluster=east&group=", "cluster 'east' has no group ''"),
+        ("/groups?sort=size", "sort='size' is none of name, next change,"),
     ],
 )
 def test_what_cannot_be_answered_is_said(client: TestClient, path: str, words: str) -> None:
@@ -166,6 +177,7 @@ def test_there_is_no_other_page(client: TestClient) -> None:
         answer = client.get(path)
         assert answer.status_code == 404
         assert "import" not in answer.text
+    assert client.get("/nothing.json").json() == {"problem": "there is no page /nothing.json"}
 
 
 def test_the_clock_is_in_every_link_on(client: TestClient) -> None:
@@ -222,9 +234,10 @@ class TestReader:
         reader = Reader(hostile.warehouse)
         question = Question("q", "Q", "select age_ms from marts.freshness")
         assert reader.ask([question], AT_MS)[0].problem is None
-        clock = Question("q", "Q", "select getvariable('at_ms'), count(*) from marts.groups")
+        of_clock = "select getvariable('at_ms'), count(*) >= 0 from marts.freshness"
+        clock = Question("q", "Q", of_clock)
         for at_ms in (AT_MS, 5):
-            assert reader.ask([clock], at_ms)[0].rows == ((at_ms, len(NAMES)),)
+            assert reader.ask([clock], at_ms)[0].rows == ((at_ms, True),)
 
     def test_it_reads_tables_and_nothing_else(self, hostile: Settings) -> None:
         for sql, words in {
@@ -277,6 +290,17 @@ def test_pages_are_answered_while_many_ask_and_another_command_writes(empty: Set
 def test_texts_are_themselves_in_sql(hostile: Settings) -> None:
     for name in NAMES:
         assert list(query(hostile.warehouse, f"select {text(name)}").rows) == [(name,)]
+
+
+def test_no_letter_below_a_chart_is_cut_off() -> None:
+    question = Question("q", "Q", "")
+    curve = lines(Answer(question, ("of", "x_ms", "y"), (("a", 1000, 1), ("a", 604_800_000, 2))))
+    of_time = Answer(question, ("of", "x_at_ms", "y"), (("a", 0, 1), ("a", 60_000, 2)))
+    drawn = lines(of_time)
+    assert curve and [(mark.label, mark.side) for mark in curve.below] == [
+        ("1 s", "middle"), ("7 d", "end")
+    ]  # fmt: skip
+    assert drawn and [mark.side for mark in drawn.below] == ["start", "end"]
 
 
 def test_json_is_json_whatever_a_name_is(client: TestClient) -> None:

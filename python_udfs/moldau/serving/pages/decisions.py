@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from moldau.declared import domains
-from moldau.runs.as_of import About
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Field, Page, all_of, equal
 from moldau.serving.past import as_it_was
 from moldau.serving.question import Answer, Once, Question, text
@@ -88,8 +88,8 @@ def _about(group: str) -> list[str]:
 
 def _questions(where: str, of_history: str, is_few: bool) -> tuple[Question, Question, Question]:
     of_all = f"marts.decisions where {where}"
-    once = Once("found", f"select * from {of_all}") if is_few else None
-    found = once.name if once else of_all
+    once = (Once("found", f"select * from {of_all}"),) if is_few else ()
+    found = once[0].name if once else of_all
     by_reason = Question(
         "by_reason",
         "By reason",

@@ -9,7 +9,7 @@ from moldau.errors import MoldauError
 from moldau.reading.explain.groups import READ, START_POSITIONS, explain_subject
 from moldau.reading.explain.groups_words import in_words
 from moldau.reading.tables.query import Tables
-from moldau.runs.as_of import About
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Field, Page, Words
 from moldau.serving.past import as_of_ms_of
 from moldau.serving.question import Answer, Question, instant, text
@@ -87,6 +87,8 @@ def _is_streams(sections: tuple[Answer | Words, ...]) -> bool:
 def key_of(asked: Asked) -> tuple[str, str]:
     """Cluster and group that are asked about; MoldauError if there is none such."""
     cluster, name = asked.given.get("cluster", ""), asked.given.get("group")
+    if "cluster" not in asked.given or not {"group", "group_md5"} & asked.given.keys():
+        raise MoldauError("this page is about one group: cluster=… and group=… say which")
     digest = asked.given.get("group_md5", "")
     is_it = f"md5(group_id) = {text(digest)}" if name is None else f"group_id = {text(name)}"
     [found] = asked.reader.ask(

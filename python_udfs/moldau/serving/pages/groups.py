@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from moldau.runs.as_of import About
+from moldau.errors import MoldauError
+from moldau.runs.past.source import About
 from moldau.serving.page import Asked, Field, Page, all_of, equal, place_of
 from moldau.serving.past import as_it_was
 from moldau.serving.question import Question, text
@@ -39,10 +40,10 @@ def groups(asked: Asked) -> Page:
 def _groups(asked: Asked) -> Page:
     given = asked.given
     place = place_of(asked)
-    wanted = _wanted(asked, given.get("sort") in _OF_SWEEPS)
+    wanted = _wanted(asked, _sort(asked) in _OF_SWEEPS)
     keys = f"""select cluster_id, group_id
 {wanted}
-order by {SORTS.get(given.get("sort", ""), SORTS["name"])}
+order by {SORTS[_sort(asked)]}
 limit {ROWS} offset {(place - 1) * ROWS}"""
     clusters = Question(
         "clusters",
@@ -76,6 +77,14 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
         page=place,
         has_next=place * ROWS < in_all,
     )
+
+
+def _sort(asked: Asked) -> str:
+    """MoldauError if it is none of them."""
+    told = asked.given.get("sort") or "name"
+    if told not in SORTS:
+        raise MoldauError(f"sort={told[:20]!r} is none of {', '.join(SORTS)}")
+    return told
 
 
 def _wanted(asked: Asked, is_sorted_by_sweeps: bool = False) -> str:

@@ -49,6 +49,11 @@ def overview(asked: Asked) -> Page:
     )
 
 
+def read() -> tuple[str, ...]:
+    """The tables and marts that it is made from."""
+    return tuple(dict.fromkeys(name for question in _questions(0) for name in question.reads))
+
+
 def _tile(label: str, count: int, section: str) -> Tile:
     return Tile(label, count, section, is_good=count == 0)
 
@@ -71,11 +76,20 @@ def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
 def _questions(at_ms: int) -> list[Question]:
     steps = (0, _DAY_MS, -_DAY_MS, _TICK_MS)
     now, tomorrow, yesterday, soonest = (instant(at_ms + step) for step in steps)
-    soon = Once(
-        "soon",
-        f"""select cluster_id, group_id, expires_at
+    due = Once(
+        "due",
+        """select cluster_id, group_id, expires_at, count(*) as offsets
 from marts.expiry_calendar
-where expires_at <= {tomorrow} and (decision = 'expire' or blocked_by = 'time')""",
+where decision = 'expire' or blocked_by = 'time'
+group by cluster_id, group_id, expires_at""",
+        stays=True,
+    )
+    groups_due = Once(
+        "groups_due",
+        """select cluster_id, group_id, min(expires_at) as first_expires_at
+from due
+group by cluster_id, group_id""",
+        stays=True,
     )
     until = format_instant(at_ms + _DAY_MS)
     return [
@@ -84,11 +98,11 @@ where expires_at <= {tomorrow} and (decision = 'expire' or blocked_by = 'time')"
             "Offsets that expire, hour by hour",
             f"""select
     make_timestamptz(epoch_us(greatest(expires_at, {now})) // {_HOUR_US} * {_HOUR_US}) as hour_at,
-    count(*) as offsets
-from soon
+    sum(offsets)::bigint as offsets
+from due where expires_at <= {tomorrow}
 group by hour_at order by hour_at""",
             f"No offset expires until {until}.",
-            once=soon,
+            once=(due,),
             shown="columns",
             about="What is overdue is removed by the next sweep, and counts in the first hour.",
         ),
@@ -96,13 +110,19 @@ group by hour_at order by hour_at""",
             "lost",
             "What is lost in the next day",
             f"""select
-    cluster_id, group_id, count(*) as offsets, min(expires_at) as first_expires_at,
-    max(expires_at) as last_expires_at, count(*) over () as in_all
-from soon
-group by cluster_id, group_id
-order by first_expires_at, cluster_id, group_id limit {_ROWS}""",
+    cluster_id, group_id, sum(offsets)::bigint as offsets, first_expires_at,
+    max(expires_at) as last_expires_at,
+    (select count(*) from groups_due where first_expires_at <= {tomorrow}) as in_all
+from (
+    select * from groups_due where first_expires_at <= {tomorrow}
+    order by first_expires_at, cluster_id, group_id limit {_ROWS}
+)
+inner join due using (cluster_id, group_id)
+where expires_at <= {tomorrow}
+group by cluster_id, group_id, first_expires_at
+order by first_expires_at, cluster_id, group_id""",
             f"No offset expires until {until}.",
-            once=soon,
+            once=(due, groups_due),
         ),
         Question(
             "held",
