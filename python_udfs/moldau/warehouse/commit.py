@@ -116,7 +116,8 @@ def _commit(
 
 def cleans_up(opened: DeltaTable) -> bool:
     """Its log may be shortened."""
-    return opened.metadata().configuration.get("delta.enableExpiredLogCleanup") != "false"
+    properties = opened.metadata().configuration
+    return bool(properties.get("delta.enableExpiredLogCleanup") != "false")
 
 
 def is_plain(opened: DeltaTable) -> bool:

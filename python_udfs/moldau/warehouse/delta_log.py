@@ -155,8 +155,8 @@ def forget_before(folder: Path, version: int) -> None:
     """Delete what only earlier versions of the table in `folder` need: commits and checkpoints
     before the last checkpoint that is not later.
 
-    Oldest first: who is killed leaves versions that cannot be read, and none that is wrong. OSError,
-    or LogDamageError if that checkpoint is torn.
+    Oldest first: who is killed leaves versions that cannot be read, and none that is wrong.
+    OSError, or LogDamageError if that checkpoint is torn.
     """
     log = folder / "_delta_log"
     names = log_names(folder)
