@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -19,6 +20,20 @@ Mapped: TypeAlias = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBa
 """Each row by itself: any part of them gives its part of the answer. It can be pickled."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """Of a table: the rows in these files, by paths below its folder, for which a condition holds.
+
+    `where`: in words of Spark and of DuckDB; groups of rows are left out by it."""
+
+    files: Collection[str]
+    where: str = "true"
+
+
+Looked: TypeAlias = Callable[[], Mapping[str, Part]]
+"""By table; of others all is looked at."""
+
+
 class Engine(Protocol):
     """It makes the models of the run that is open: all SQL that it is given is Spark's."""
 
@@ -30,10 +45,10 @@ class Engine(Protocol):
     def bring(self, name: str, sql: str) -> None:
         """Make the view `run.<name>`, of what the run that is open brings, too."""
 
-    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
-        """A model of the run that is open needs but these files: table -> paths below its folder.
+    def look_at(self, model: str, parts: Looked) -> None:
+        """A model of the run that is open needs but these parts of tables.
 
-        They are asked for when it is made. An engine may look at others, too."""
+        They are asked for when it is made. An engine may look at more, too."""
 
     def make_views(self, names: Sequence[str]) -> None:
         """These views and what they read: views once a session, lists of the run each time."""

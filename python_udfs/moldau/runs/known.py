@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 from moldau.compiled.graph import Node, helpers_under, tables_of
 from moldau.declared import kinds
+from moldau.engines.engine import Part
+from moldau.warehouse.ask import sql_text
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.delta_log import files_since, last_commit
 from moldau.warehouse.extents import Extent, extents
@@ -153,7 +155,7 @@ def note_decided(
         write_note(_file(session.warehouse, table), Known(commit, run.run_id, clusters))
 
 
-def _changed(session: Session, run: Run, due: Node, state: str) -> dict[str, list[str]]:
+def _changed(session: Session, run: Run, due: Node, state: str) -> dict[str, Part]:
     """The files from which the list can come, by table; {} = any."""
     [decided] = [name for name in tables_of([due.name]) if name.startswith("decisions.")]
     known = known_of(session.warehouse, decided)
@@ -181,19 +183,22 @@ def _changed(session: Session, run: Run, due: Node, state: str) -> dict[str, lis
     there, stored = (extents(open_latest(session.warehouse, it), key) for it in (state, decided))
     changed = [one for one in there if since.issuperset(one.paths)]
     near = [one for one in stored if any(map(one.may_share, changed))]
-    return {state: _paths(changed), decided: _paths(near)}
+    return {state: Part(_paths(changed)), decided: Part(_paths(near))}
 
 
-def _unrecorded(warehouse: Path, model: Node) -> dict[str, list[str]]:
-    """The files that have decisions which are not recorded in history yet, by table.
+def _unrecorded(warehouse: Path, model: Node) -> dict[str, Part]:
+    """What decisions have that are not recorded in history yet, by table.
 
-    The run that noted what it knew had recorded its own."""
+    The run that noted what it knew had recorded its own, so they are in files that came since; and
+    changed in no earlier run, so they are in few groups of rows of those. What that run decides
+    again when it is finished is its own still."""
     found = {}
     for table in tables_of([model.name]):
         if table.startswith(f"{model.meta['changes_of']}."):
-            since = files_since(_folder(warehouse, table), known_of(warehouse, table).commit)
+            known = known_of(warehouse, table)
+            since = files_since(_folder(warehouse, table), known.commit)
             if since is not None:
-                found[table] = since[0]
+                found[table] = Part(since[0], f"changed_in_run_id >= {sql_text(known.run_id)}")
     return found
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.compiled.graph import Node, models_tagged
 from moldau.engines.chosen import Engines
-from moldau.engines.engine import Mapped
+from moldau.engines.engine import Looked, Mapped
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Session:
         """Make the view `run.<name>`: what the run that is open is about, or brings."""
         self.engines.at_hand.bring(name, sql)
 
-    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
-        """A model of the run that is open needs but these files, by table, when it is made."""
-        self.engines.at_hand.look_at(model, files)
+    def look_at(self, model: str, parts: Looked) -> None:
+        """A model of the run that is open needs but these parts of tables, when it is made."""
+        self.engines.at_hand.look_at(model, parts)
 
     def make_views(self, *names: str) -> None:
         """These views and what they read: views once a session, lists of the run each time."""

@@ -110,8 +110,14 @@ def _commit(
     properties = opened.metadata().configuration
     if version % int(properties.get("delta.checkpointInterval", 100)) == 0:
         opened.create_checkpoint()
-        if properties.get("delta.enableExpiredLogCleanup") != "false":
+        if cleans_up(opened):
             opened.cleanup_metadata()
+
+
+def cleans_up(opened: DeltaTable) -> bool:
+    """Its log may be shortened."""
+    properties = opened.metadata().configuration
+    return bool(properties.get("delta.enableExpiredLogCleanup") != "false")
 
 
 def is_plain(opened: DeltaTable) -> bool:

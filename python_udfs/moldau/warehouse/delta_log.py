@@ -14,6 +14,7 @@ from base64 import b85decode
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -25,7 +26,9 @@ _COMMIT = re.compile(r"(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.")
 _YOUNG_NS = 50_000_000  # what changes a folder twice so soon may leave it one and the same time
 _MANY = 256  # listings, or commits that are read again
+_MANY_READ = 32 * _MANY  # commits
 _listed: OrderedDict[Path, tuple[tuple[int, int], tuple[str, ...]]] = OrderedDict()
+_read: OrderedDict[str, tuple[tuple[int, int, int], _Told]] = OrderedDict()
 _MAGIC = b"PAR1"
 _Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
@@ -33,6 +36,26 @@ _B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-
 
 class LogDamageError(Exception):
     """What is wrong with the log, with the file's name."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """That a commit adds or removes; `path` is relative to the table's folder, as the log has it.
+
+    `vector_file`: of its deletion vector; None = it has none, or it is stored in the log."""
+
+    is_added: bool
+    path: str
+    has_vector: bool
+    vector_file: str | None
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a commit says of a table. `is_redefined`: columns, properties or features are others."""
+
+    files: tuple[_File, ...]
+    is_redefined: bool
 
 
 def log_names(folder: Path) -> tuple[str, ...]:
@@ -68,23 +91,20 @@ def read_log_tail(folder: Path) -> set[str]:
     names = log_names(folder)
     checkpoint = _last_checkpoint(log, names)
     first = 0 if checkpoint is None else bisect_left(names, f"{checkpoint + 1:020d}")
-    commits = {int(m[1]): log / name for name in names[first:] if (m := _COMMIT.fullmatch(name))}
+    commits = {int(m[1]) for name in names[first:] if (m := _COMMIT.fullmatch(name))}
     last = max(commits, default=-1 if checkpoint is None else checkpoint)
     if last < 0:
         raise LogDamageError("_delta_log holds no commit")
     deletion_vectors: dict[str, str | None] = {}
     for version in range(0 if checkpoint is None else checkpoint + 1, last + 1):
-        name = f"_delta_log/{version:020d}.json"
         if version not in commits:
-            raise LogDamageError(f"{name} is missing")
-        for action in _actions(commits[version], name):
-            if isinstance(add := action.get("add"), dict):
-                deletion_vectors[str(add.get("path"))] = _vector_file(add)
-            elif isinstance(remove := action.get("remove"), dict):
-                # one commit may re-add a path under another deletion vector: the add counts
-                path = str(remove.get("path"))
-                if _vector_file(remove) == deletion_vectors.get(path):
-                    deletion_vectors.pop(path, None)
+            raise LogDamageError(f"_delta_log/{version:020d}.json is missing")
+        for file in _told(log, version).files:
+            if file.is_added:
+                deletion_vectors[file.path] = file.vector_file
+            # one commit may re-add a path under another deletion vector: the add counts
+            elif file.vector_file == deletion_vectors.get(file.path):
+                deletion_vectors.pop(file.path, None)
     return {name for name in deletion_vectors.values() if name}
 
 
@@ -112,27 +132,38 @@ def files_since(folder: Path, commit: tuple[int, int]) -> tuple[list[str], list[
             return None
         if newest - version > _MANY:
             return None
-        names = [f"{later:020d}.json" for later in range(version + 1, newest + 1)]
-        actions = [action for name in names for action in _actions(log / name, name)]
+        commits = [_told(log, later) for later in range(version + 1, newest + 1)]
     except (OSError, LogDamageError):
         return None
     gained: dict[str, None] = {}
     lost: dict[str, None] = {}
-    for action in actions:
-        if "metaData" in action or "protocol" in action:
+    for commit_told in commits:
+        if commit_told.is_redefined or any(file.has_vector for file in commit_told.files):
             return None
-        for told in (action.get("add"), action.get("remove")):
-            if told and told.get("deletionVector"):
-                return None
-        if add := action.get("add"):
-            gained[unquote(add["path"])] = None
-        elif remove := action.get("remove"):
-            path = unquote(remove["path"])
-            if path in gained:
+        for file in commit_told.files:
+            path = unquote(file.path)
+            if file.is_added:
+                gained[path] = None
+            elif path in gained:
                 del gained[path]
             else:
                 lost[path] = None
     return list(gained), list(lost)
+
+
+def forget_before(folder: Path, version: int) -> None:
+    """Delete what only earlier versions of the table in `folder` need: commits and checkpoints
+    before the last checkpoint that is not later.
+
+    Oldest first: who is killed leaves versions that cannot be read, and none that is wrong.
+    OSError, or LogDamageError if that checkpoint is torn.
+    """
+    log = folder / "_delta_log"
+    names = log_names(folder)
+    checkpoint = _last_checkpoint(log, names[: bisect_left(names, f"{version + 1:020d}")])
+    for name in names[: bisect_left(names, f"{checkpoint or 0:020d}")]:
+        if _COMMIT.fullmatch(name) or _CHECKPOINT.match(name):
+            (log / name).unlink(missing_ok=True)
 
 
 def newest_version(folder: Path) -> int:
@@ -195,6 +226,36 @@ def _wrong_end(checkpoint: Path) -> str | None:
         file.seek(max(size - len(_MAGIC), 0))
         is_whole = checkpoint.suffix != ".parquet" or file.read() == _MAGIC
     return None if is_whole else "is torn"
+
+
+def _told(log: Path, version: int) -> _Told:
+    """Read once, as long as the file is what it was: a run asks for the same commits some sixty
+    times, and the first one of a big table names all of its files. LogDamageError, OSError."""
+    name = f"{version:020d}.json"
+    path = f"{log}/{name}"
+    found = os.stat(path)
+    stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+    kept = _read.pop(path, None)
+    if kept is None or kept[0] != stamp:
+        kept = (stamp, _read_commit(path, f"_delta_log/{name}"))
+    _read[path] = kept
+    if len(_read) > _MANY_READ:
+        _read.popitem(last=False)
+    return kept[1]
+
+
+def _read_commit(path: str, name: str) -> _Told:
+    actions = _actions(Path(path), name)
+    files = []
+    for action in actions:
+        for kind in ("add", "remove"):
+            if isinstance(told := action.get(kind), dict):
+                has_vector = bool(told.get("deletionVector"))
+                vector_file = _vector_file(told)
+                files.append(_File(kind == "add", str(told.get("path")), has_vector, vector_file))
+                break
+    is_redefined = any("metaData" in action or "protocol" in action for action in actions)
+    return _Told(tuple(files), is_redefined)
 
 
 def _actions(path: Path, name: str) -> list[dict[str, Any]]:

@@ -20,14 +20,17 @@ from moldau.errors import MoldauError
 from moldau.instants import now_ms
 from moldau.warehouse.commit import commit_merge
 from moldau.warehouse.damage import path_of
-from moldau.warehouse.extents import Extent, Key, extents, is_within, joined, sortable
+from moldau.warehouse.extents import Extent, extents, joined, sortable
 from moldau.warehouse.files import (
     FILE_BYTES,
     ROWS_IN_GROUP,
+    encoded,
+    read_encoded,
     read_files,
     read_groups,
     rows_of_file,
     write_file,
+    write_parts,
 )
 from moldau.warehouse.hold import Contract
 from moldau.warehouse.metadata import STATISTICS
@@ -180,9 +183,7 @@ class _Files:
 
     def _rewrite(self, piece: Extent, gained: list[int]) -> Actions:
         """Write a piece as it is to be; [] = nothing changes in it."""
-        import numpy as np
         import pyarrow as pa
-        import pyarrow.compute as pc
         from deltalake.transaction import RemoveAction
 
         changes = self._changes.within(piece)
@@ -196,26 +197,75 @@ class _Files:
             return []
         changes = changes.take(found[_ASKED])
         self._is_done[changes[_CHANGE].to_numpy()] = True
-        before = self._read(piece)
-        is_left = np.ones(before.num_rows, bool)
-        is_left[found[_ROW].to_numpy()] = False
-        updated = changes.filter(pc.equal(changes[ACTION], "update"))
-        new = self._new.take(pa.array(gained, pa.int64()))
-        after = [before.filter(pa.array(is_left)), self._suited(updated), self._suited(new)]
+        places = found[_ROW].to_numpy()
+        new = self._suited(self._new.take(pa.array(gained, pa.int64())))
         gone = [RemoveAction(path, True, now_ms()) for path in piece.paths]
-        return [*self._write(pa.concat_tables(after)), *gone]
+        if whole := self._in_groups(piece, changes, places, new):
+            return [whole, *gone]
+        rows = _changed(self._read(piece), places, self._updated(changes), new)
+        return [*self._write(rows), *gone]
+
+    def _updated(self, changes: pa.Table) -> pa.Table:
+        import pyarrow.compute as pc
+
+        return self._suited(changes.filter(pc.equal(changes[ACTION], "update")))
+
+    def _in_groups(
+        self, piece: Extent, changes: pa.Table, places: Any, new: pa.Table
+    ) -> AddAction | None:
+        """Write a file of several groups of rows, of which most stay as they are encoded.
+
+        `places`: of the rows that change. None = it is another file, or one without rows, or grows
+        too big."""
+        import numpy as np
+        import pyarrow as pa
+
+        grown = piece.rows + new.num_rows
+        if len(piece.paths) > 1 or (self._rows_at_most and grown > self._rows_at_most):
+            return None
+        groups = read_encoded(self.folder, piece.paths[0], self._schema)
+        if groups is None or len(groups) == 1:
+            return None
+        starts = np.cumsum([0, *(group.num_rows for group in groups)])
+        changed_in = np.searchsorted(starts, places, side="right") - 1
+        new_in = self._groups_of(new, groups)
+        parts = []
+        for number, group in enumerate(groups):
+            ours, added = changed_in == number, new_in == number
+            if ours.any() or added.any():
+                rows = _changed(
+                    group,
+                    places[ours] - starts[number],
+                    self._updated(changes.filter(pa.array(ours))),
+                    new.filter(pa.array(added)),
+                )
+                group = encoded(rows)
+            if group.num_rows:
+                parts.append(group)
+        if not parts:
+            return None
+        whole = self._noted(write_parts(self.folder, parts, self._indexed))
+        if whole.size <= FILE_BYTES:
+            return whole
+        (self.folder / whole.path).unlink()
+        return None
+
+    def _groups_of(self, rows: pa.Table, groups: Sequence[pa.Table]) -> Any:
+        """Number of the group where the key of each row belongs."""
+        import numpy as np
+
+        if not rows.num_rows:
+            return np.empty(0, int)
+        least = [sortable([_least(group[name]) for name in self._key]) for group in groups]
+        keys = zip(*(rows[name].to_pylist() for name in self._key), strict=True)
+        return np.array([max(bisect_right(least, sortable(key)) - 1, 0) for key in keys])
 
     def _keys(self, piece: Extent, changes: pa.Table) -> pa.Table:
         """Those of the piece by which rows may change, each with the place of its row."""
         if changes.num_rows > _FEW:
             return _numbered(self._read(piece, self._key), _ROW)
         wanted = list(zip(*(changes[name].to_pylist() for name in self._key), strict=True))
-
-        def may_hold(least: Key, greatest: Key) -> bool:
-            return any(is_within(key, least, greatest) for key in wanted)
-
-        fields = self._schema
-        return read_groups(self.folder, piece.paths, fields, self._key, may_hold, _ROW)
+        return read_groups(self.folder, piece.paths, self._schema, self._key, wanted, _ROW)
 
     def _read(self, piece: Extent, columns: list[str] | None = None) -> pa.Table:
         return read_files(self.folder, piece.paths, self._schema, columns)
@@ -247,9 +297,31 @@ class _Files:
         return [self._write_file(rows.slice(start, size)) for start in starts]
 
     def _write_file(self, rows: pa.Table) -> AddAction:
-        written = write_file(self.folder, rows, self._indexed)
+        return self._noted(write_file(self.folder, rows, self._indexed))
+
+    def _noted(self, written: AddAction) -> AddAction:
         self._written.append(self.folder / written.path)
         return written
+
+
+def _changed(before: pa.Table, places: Any, updated: pa.Table, new: pa.Table) -> pa.Table:
+    """Rows without those at these places, and with others, as which they come out."""
+    import numpy as np
+    import pyarrow as pa
+
+    is_left = np.ones(before.num_rows, bool)
+    is_left[places] = False
+    left = before.filter(pa.array(is_left)).cast(updated.schema)
+    return pa.concat_tables([left, updated, new])
+
+
+def _least(column: pa.ChunkedArray) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_encoded = pa.types.is_dictionary(column.type)
+    values = [chunk.dictionary if is_encoded else chunk for chunk in column.chunks]
+    return min(pc.min(some).as_py() for some in values if len(some))
 
 
 def _count(rows: pa.Table, kind: str) -> int:

@@ -26,7 +26,6 @@ class Tallied:
 def tally(warehouse: Path, table: str, files: Sequence[str], run_id: str) -> list[Tallied] | None:
     """Of these files, by paths below the table's folder; None = one of them is gone."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not files:
         return []
@@ -37,15 +36,24 @@ def tally(warehouse: Path, table: str, files: Sequence[str], run_id: str) -> lis
         if name in schema.names
     ]
     try:
-        rows = read_files(warehouse.joinpath(*table.split(".")), files, schema, asked)
+        folder = warehouse.joinpath(*table.split("."))
+        rows = read_files(folder, files, schema, asked, is_encoded=True).unify_dictionaries()
     except DamagedError:
         return None
     if "next_due_at_ms" not in asked:
         rows = rows.append_column("next_due_at_ms", pa.nulls(rows.num_rows, pa.int64()))
-    rows = rows.append_column("of_run", pc.cast(pc.equal(rows["run_id"], run_id), pa.int64()))
-    found = rows.group_by(["cluster_id", "decision"]).aggregate(
-        [([], "count_all"), ("of_run", "sum"), ("next_due_at_ms", "min")]
+    by_run = rows.group_by(["cluster_id", "decision", "run_id"]).aggregate(
+        [([], "count_all"), ("next_due_at_ms", "min")]
     )
-    named = ("cluster_id", "decision", "count_all", "of_run_sum", "next_due_at_ms_min")
-    columns = (found[name].to_pylist() for name in named)
-    return [Tallied(*row) for row in zip(*columns, strict=True)]
+    named = ("cluster_id", "decision", "run_id", "count_all", "next_due_at_ms_min")
+    found: dict[tuple[str, str], Tallied] = {}
+    for cluster, decision, run, count, due in zip(
+        *(by_run[name].to_pylist() for name in named), strict=True
+    ):
+        of_run = count if run == run_id else 0
+        one = found.get((cluster, decision), Tallied(cluster, decision, 0, 0, None))
+        instants = [at for at in (one.next_due_at_ms, due) if at is not None]
+        found[cluster, decision] = Tallied(
+            cluster, decision, one.rows + count, one.of_run + of_run, min(instants, default=None)
+        )
+    return list(found.values())

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.instants import now_ms
-from moldau.warehouse.commit import commit_joined, is_plain
+from moldau.warehouse.commit import cleans_up, commit_joined, is_plain
 from moldau.warehouse.damage import DamagedError, UnreadableError, open_table, path_of
+from moldau.warehouse.delta_log import LogDamageError, forget_before
 from moldau.warehouse.files import (
     FILE_BYTES,
     indexed_columns,
@@ -26,7 +27,7 @@ from moldau.warehouse.files import (
     write_file,
     write_files,
 )
-from moldau.warehouse.kept import keep_table, take_table
+from moldau.warehouse.kept import keep_table, kept_table, take_table
 from moldau.warehouse.opened import hides_rows, may_hide_rows
 from moldau.warehouse.paths import REFUSED
 
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 MANY = 16  # commits, each of which leaves a file or a few
 SELDOM = 8 * MANY  # commits: what is deleted is looked for among all files of a week
 AT_ONCE_BYTES = 8 * FILE_BYTES  # at most so much is written anew by one run, of each table
+# commits that the log of state.runs keeps, if a day has more: each tick writes one, and whoever
+# opens or extends a table lists all of its log. Its rows never change, so a version of before says
+# nothing that `where run_id <= …` does not
+LOG_OF_RUNS = 1000
 
 
 Retention = Callable[[str], int | None]
@@ -143,6 +148,7 @@ def keep_up(
             keep_table(opened)
     if has_passed(_RUNS, SELDOM):
         forget_refusals(warehouse, retention)
+        forget_commits(warehouse, after[_RUNS] - LOG_OF_RUNS)
 
 
 def forget_refusals(warehouse: Path, retention: Retention) -> None:
@@ -152,6 +158,16 @@ def forget_refusals(warehouse: Path, retention: Retention) -> None:
         with contextlib.suppress(OSError):
             if now_ms() - file.stat().st_mtime * 1000 > hours * 3_600_000:
                 file.unlink()
+
+
+def forget_commits(warehouse: Path, version: int) -> None:
+    """Of state.runs, those that only versions before this one need, as far as they can be deleted.
+
+    Delta's property `delta.enableExpiredLogCleanup` may forbid it."""
+    folder = warehouse.joinpath(*_RUNS.split("."))
+    if version > 0 and cleans_up(kept_table(folder)):
+        with contextlib.suppress(LogDamageError, OSError):
+            forget_before(folder, version)
 
 
 def _only_grows(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 from deltalake import TableFeatures
 
 from moldau.errors import MoldauError
+from moldau.warehouse import files as parquet_files
 from moldau.warehouse import rewrite
 from moldau.warehouse.append import append
 from moldau.warehouse.create import create
@@ -101,8 +102,10 @@ def files(warehouse: Path, table: str) -> set[str]:
 @pytest.mark.parametrize("table", KEYS)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_merges_leave_the_rows_that_a_dictionary_has(
-    warehouse: Path, table: str, seed: int
+    warehouse: Path, table: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if seed % 2:
+        monkeypatch.setattr(parquet_files, "_FEW_ROWS_IN_GROUP", 10)
     chance = random.Random(seed)
     expected: Rows = {}
     most_files = 0
@@ -142,6 +145,51 @@ def test_one_changed_row_is_one_file_written_anew(warehouse: Path) -> None:
     change(warehouse, SEGMENTS, "update", [rows[500] | {"topic_name": "other"}])
     after = files(warehouse, SEGMENTS)
     assert len(before - after) == len(after - before) == 1
+
+
+def test_groups_of_rows_that_stay_are_carried_over(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A changed row is written where it was, a new one where it belongs; no value stays for
+    nothing, and a group that loses its rows is gone."""
+    monkeypatch.setattr(parquet_files, "_FEW_ROWS_IN_GROUP", 3)
+    rows = fill(warehouse, SEGMENTS, range(0, 2000, 2))
+    anew: list[int] = []
+    plain = parquet_files.encoded
+
+    def noting(some: pa.Table) -> pa.Table:
+        anew.append(some.num_rows)
+        return plain(some)
+
+    monkeypatch.setattr(rewrite, "encoded", noting)
+    other = rows[500] | {"topic_name": "other", "changed_in_run_id": "2"}
+    new = row(SEGMENTS, 1005, random.Random(1))
+    [file] = written_by(warehouse, lambda: merge_rows(warehouse, SEGMENTS, [
+        other | {ACTION: "update"}, new | {ACTION: "insert"}
+    ]))  # fmt: skip
+    assert 0 < sum(anew) <= 9, "rows of two groups at most"
+    keys = [[one["topic_id"] for one in group] for group in groups_of(file)]
+    assert len(keys) > 2
+    firsts = [min(some) for some in keys]
+    assert firsts == sorted(firsts)
+    assert all(max(one) < min(following) for one, following in pairwise(keys))
+    assert found(warehouse, SEGMENTS)[key_of(SEGMENTS, other)] == other
+    gone = groups_of(file)[1]
+    [after] = written_by(warehouse, lambda: change(warehouse, SEGMENTS, "delete", gone))
+    assert len(groups_of(after)) == len(keys) - 1
+    list(ends(warehouse, SEGMENTS))
+
+
+def written_by(warehouse: Path, work: Callable[[], None]) -> set[str]:
+    before = files(warehouse, SEGMENTS)
+    work()
+    return files(warehouse, SEGMENTS) - before
+
+
+def groups_of(file: str) -> list[list[dict[str, Any]]]:
+    with pq.ParquetFile(file) as opened:
+        groups = map(opened.read_row_group, range(opened.num_row_groups))
+        return [group.to_pylist() for group in groups]
 
 
 def test_statistics_are_those_that_the_contract_asks_for(warehouse: Path) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from deltalake import DeltaTable, QueryBuilder
+from deltalake.exceptions import DeltaError
 
 from moldau.cli import moldau
 from moldau.engines.duckdb.delta_views import create_view, open_duckdb
@@ -24,7 +25,7 @@ from moldau.warehouse import commit, upkeep
 from moldau.warehouse.append import append
 from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.create import create
-from moldau.warehouse.damage import data_files, open_table
+from moldau.warehouse.damage import data_files, find_log_damage, open_table
 from moldau.warehouse.delta_log import write_commit
 from moldau.warehouse.files import FILE_BYTES
 from moldau.warehouse.left import find_lost
@@ -32,6 +33,7 @@ from moldau.warehouse.paths import REFUSED
 from moldau.warehouse.upkeep import MANY, SELDOM, join_small_files, maintain
 from moldau.warehouse.verify import has_checksums
 
+CHECKPOINTS = 50  # commits between two
 CALLS, SNAPSHOTS = "history.plugin_calls", "raw.local_segments"
 RUNS = "state.runs"
 
@@ -212,6 +214,46 @@ def test_runs_delete_what_nobody_needs(warehouse: Path, monkeypatch: pytest.Monk
     assert found == [(MANY + SELDOM + 1,)]
     assert (old.exists(), young.exists()) == (False, True)
     assert find_lost(warehouse) is None
+
+
+def test_the_log_of_runs_is_no_longer_than_its_bound(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many come within its day; who has a table open reads on, and moves on."""
+    kept = 2 * CHECKPOINTS
+    monkeypatch.setattr(upkeep, "LOG_OF_RUNS", kept)
+    folder = folder_of(warehouse, RUNS)
+    longest, early = 0, None
+    for number in range(2 * SELDOM):
+        append_rows(warehouse, [Run("", "cycle", ["c"], 0)])
+        early = early or DeltaTable(folder)
+        if number > SELDOM:
+            longest = max(longest, len(list((folder / "_delta_log").iterdir())))
+    assert longest < kept + CHECKPOINTS + SELDOM + 10
+    newest = open_table(folder).version()
+    assert count(DeltaTable(folder, version=newest - kept)) < count(open_table(folder))
+    with pytest.raises(DeltaError):
+        DeltaTable(folder, version=0)
+    assert early is not None
+    assert count(early) == 1
+    early.update_incremental()
+    assert (early.version(), count(early)) == (newest, 2 * SELDOM)
+    assert find_log_damage(folder) is None
+    assert find_lost(warehouse) is None
+
+
+def test_a_table_may_keep_its_log(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "LOG_OF_RUNS", 1)
+    folder = folder_of(warehouse, RUNS)
+    open_table(folder).alter.set_table_properties({"delta.enableExpiredLogCleanup": "false"})
+    for _ in range(SELDOM):
+        append_rows(warehouse, [Run("", "cycle", ["c"], 0)])
+    assert DeltaTable(folder, version=0).version() == 0
+
+
+def count(opened: DeltaTable) -> int:
+    found = QueryBuilder().register("t", opened).execute("select count(*) as n from t")
+    return int(pa.table(found.read_all())["n"][0].as_py())
 
 
 def test_a_version_of_the_retention_is_read_on(warehouse: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from moldau.engines.duckdb.delta_views import create_view, open_duckdb
 from moldau.engines.duckdb.processes import in_processes
 from moldau.engines.duckdb.translated import translated_models
 from moldau.engines.duckdb.translation import ANSWERS, MACROS, to_duckdb
-from moldau.engines.engine import Mapped
+from moldau.engines.engine import Looked, Mapped, Part
 from moldau.literals import rows_sql
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.slices import RETURNS
@@ -54,7 +54,7 @@ class DuckDBModels:
     def __init__(self, warehouse: Path) -> None:
         self._warehouse = warehouse
         self._commits: dict[str, _Commit] = {}  # of the tables as DuckDB knows them
-        self._looked_at: dict[str, Callable[[], Mapping[str, Collection[str]]]] = {}
+        self._looked_at: dict[str, Looked] = {}
         # by table and columns of a key
         self._extents: dict[tuple[str, tuple[str, ...]], tuple[_Commit, list[Extent]]] = {}
         self._views: set[str] = set()
@@ -85,9 +85,9 @@ class DuckDBModels:
         self._create(f"run.{name}", _translated(sql))
         self._brought.add(name)
 
-    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
-        """Make this model of the run that is open from these files alone, as they are then."""
-        self._looked_at[model] = files
+    def look_at(self, model: str, parts: Looked) -> None:
+        """Make this model of the run that is open from these parts of tables, as they are then."""
+        self._looked_at[model] = parts
 
     def run(self, names: Sequence[str]) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
@@ -257,19 +257,19 @@ class DuckDBModels:
 
     @contextlib.contextmanager
     def _narrowed(self, node: Node) -> Iterator[None]:
-        """In this block the tables of a model are as they are now, and have but the files from
+        """In this block the tables of a model are as they are now, and have but the parts from
         which its rows can come."""
         with contextlib.ExitStack() as narrowed:
-            found = self._files_of(node)
+            found = self._parts_of(node)
             self._refresh(tables_of([node.name]) - found.keys())
-            for name, (commit, files) in found.items():
-                narrowed.enter_context(self._only(name, commit, files))
+            for name, (commit, part) in found.items():
+                narrowed.enter_context(self._only(name, commit, part))
             yield
 
-    def _files_of(self, node: Node) -> dict[str, tuple[_Commit, Collection[str]]]:
-        """By table; of others every file counts. The commit is that at which it has them."""
+    def _parts_of(self, node: Node) -> dict[str, tuple[_Commit, Part]]:
+        """By table; of others all counts. The commit is that at which it has the files."""
         if look := self._looked_at.get(node.name):
-            return {name: (self._last_commit(name), files) for name, files in look().items()}
+            return {name: (self._last_commit(name), part) for name, part in look().items()}
         about = node.meta.get("about") if node.materialized != "view" else None
         keys = self._keys(about["model"], about["key"]) if about else None
         if about is None or keys is None:
@@ -286,27 +286,27 @@ class DuckDBModels:
 
     def _holding(
         self, name: str, key: tuple[str, ...], keys: list[tuple[Any, ...]]
-    ) -> tuple[_Commit, list[str]]:
+    ) -> tuple[_Commit, Part]:
         """The files of a table that may hold rows of these keys."""
         commit = self._last_commit(name)
         kept = self._extents.get((name, key))
         if kept is None or kept[0] != commit:
             kept = (commit, extents(open_latest(self._warehouse, name), key))
             self._extents[name, key] = kept
-        return commit, holding(kept[1], keys)
+        return commit, Part(holding(kept[1], keys))
 
     def _last_commit(self, name: str) -> _Commit:
         return last_commit(self._warehouse.joinpath(*name.split(".")))
 
     @contextlib.contextmanager
-    def _only(self, name: str, commit: _Commit, files: Collection[str]) -> Iterator[None]:
-        """In this block a table has but these of its files."""
+    def _only(self, name: str, commit: _Commit, part: Part) -> Iterator[None]:
+        """In this block a table has but this part of its rows."""
         database, bare = name.split(".")
         whole = self._commits.get(name)
         if whole:
             self._connection.execute(f"alter view {name} rename to {bare}_whole")
         try:
-            create_view(self._connection, self._warehouse, name, only=files)
+            create_view(self._connection, self._warehouse, name, where=part.where, only=part.files)
             self._commits[name] = commit
             yield
         finally:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.compiled.dbt import dbt
 from moldau.compiled.graph import helpers_under, run_views_under, tables_of
-from moldau.engines.engine import Mapped
+from moldau.engines.engine import Looked, Mapped
 from moldau.engines.spark.catalog import register
 from moldau.engines.spark.conf import properties
 from moldau.engines.spark.udtf import register_call_plugin
@@ -77,7 +77,7 @@ class SparkModels:
         self._brought.add(name)
         self._unmade.discard(name)
 
-    def look_at(self, model: str, files: Callable[[], Mapping[str, Collection[str]]]) -> None:
+    def look_at(self, model: str, parts: Looked) -> None:
         """It looks at all: what planning costs does not follow the files."""
 
     def run(self, names: Sequence[str]) -> None:
