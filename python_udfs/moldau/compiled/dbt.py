@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import os
 import pickle
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ class DbtError(RuntimeError):
 
 
 _manifest: Any = None  # read once a process: a parse costs more than the rest of an invocation
-_parsing = threading.Lock()
+_parsing = threading.RLock()
 
 
 def dbt(*arguments: str, warehouse: Path) -> None:
@@ -33,10 +35,23 @@ def parse_early(warehouse: Path) -> None:
     """Parse beside the start of the JVM; whoever needs the result waits for it."""
 
     def parse() -> None:
-        with contextlib.suppress(Exception):  # the first invocation meets it again, and tells
+        # the first invocation meets it again, and tells
+        with _parsing, _uncollected(), contextlib.suppress(Exception):
             _parse(warehouse)
+            _invoke(["parse"], warehouse)  # nothing is parsed again: the first imports half of dbt
 
     threading.Thread(target=parse, daemon=True).start()
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Objects by the hundred thousand come to stay: Python looks in vain which of them are garbage,
+    for a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _parse(warehouse: Path) -> Any:
