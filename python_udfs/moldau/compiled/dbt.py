@@ -22,7 +22,7 @@ class DbtError(RuntimeError):
 
 
 _manifest: Any = None  # read once a process: a parse costs more than the rest of an invocation
-_parsing = threading.RLock()
+_alone = threading.RLock()  # one process bears one invocation of dbt at a time
 
 
 def dbt(*arguments: str, warehouse: Path) -> None:
@@ -36,9 +36,10 @@ def parse_early(warehouse: Path) -> None:
 
     def parse() -> None:
         # the first invocation meets it again, and tells
-        with _parsing, _uncollected(), contextlib.suppress(Exception):
-            _parse(warehouse)
-            _invoke(["parse"], warehouse)  # nothing is parsed again: the first imports half of dbt
+        with _alone, _uncollected(), contextlib.suppress(Exception):
+            if _manifest is None:
+                _parse(warehouse)
+                _invoke(["parse"], warehouse)  # of what was read: the first one imports half of dbt
 
     threading.Thread(target=parse, daemon=True).start()
 
@@ -56,7 +57,7 @@ def _uncollected() -> Iterator[None]:
 
 def _parse(warehouse: Path) -> Any:
     global _manifest
-    with _parsing:
+    with _alone:
         if _manifest is None:
             _manifest = kept(
                 manifest_file(),
@@ -102,7 +103,8 @@ def _invoke(arguments: list[str], warehouse: Path) -> Any:
         if event.info.level == "error":
             errors.append(event.info.msg)
 
-    outcome = dbtRunner(manifest=_manifest, callbacks=[hear]).invoke([*arguments, *options])
+    with _alone:
+        outcome = dbtRunner(manifest=_manifest, callbacks=[hear]).invoke([*arguments, *options])
     if not outcome.success:
         told = outcome.exception or _failures(outcome) or "\n".join(errors)
         raise DbtError(str(told).strip() or f"dbt {arguments[0]} failed")
