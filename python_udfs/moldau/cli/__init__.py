@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from moldau.cli.failures import keep_panic, speak_any_letter, tell, works_on, write_whole
+from moldau.cli.leaving import leave
 from moldau.cli.native import panics_go_to
 from moldau.cli.options import with_quiet
 from moldau.cli.progress import shown
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             Data.flush()
         except OSError as error:  # what cannot be written is told, too
             code = max(code, tell(error, words))
-    sys.exit(code)
+    leave(code)
 
 
 def run(arguments: list[str], obj: Any = None) -> int:

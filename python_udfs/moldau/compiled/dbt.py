@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import os
 import pickle
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ class DbtError(RuntimeError):
 
 
 _manifest: Any = None  # read once a process: a parse costs more than the rest of an invocation
-_parsing = threading.Lock()
+_alone = threading.RLock()  # one process bears one invocation of dbt at a time
 
 
 def dbt(*arguments: str, warehouse: Path) -> None:
@@ -33,15 +35,29 @@ def parse_early(warehouse: Path) -> None:
     """Parse beside the start of the JVM; whoever needs the result waits for it."""
 
     def parse() -> None:
-        with contextlib.suppress(Exception):  # the first invocation meets it again, and tells
-            _parse(warehouse)
+        # the first invocation meets it again, and tells
+        with _alone, _uncollected(), contextlib.suppress(Exception):
+            if _manifest is None:
+                _parse(warehouse)
+                _invoke(["parse"], warehouse)  # of what was read: the first one imports half of dbt
 
     threading.Thread(target=parse, daemon=True).start()
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Objects by the hundred thousand come to stay: Python looks in vain which of them are garbage,
+    for a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def _parse(warehouse: Path) -> Any:
     global _manifest
-    with _parsing:
+    with _alone:
         if _manifest is None:
             _manifest = kept(
                 manifest_file(),
@@ -87,7 +103,8 @@ def _invoke(arguments: list[str], warehouse: Path) -> Any:
         if event.info.level == "error":
             errors.append(event.info.msg)
 
-    outcome = dbtRunner(manifest=_manifest, callbacks=[hear]).invoke([*arguments, *options])
+    with _alone:
+        outcome = dbtRunner(manifest=_manifest, callbacks=[hear]).invoke([*arguments, *options])
     if not outcome.success:
         told = outcome.exception or _failures(outcome) or "\n".join(errors)
         raise DbtError(str(told).strip() or f"dbt {arguments[0]} failed")

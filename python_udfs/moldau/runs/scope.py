@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from moldau.errors import MoldauError
 from moldau.reading.tables.names_of import is_warehouse
+from moldau.warehouse.ask import ask_rows
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def loaded_clusters(session: Session) -> set[str]:
     """Clusters whose settings a run has recorded."""
-    return {row[0] for row in session.sql("select distinct cluster_id from state.settings")}
+    sql = "select distinct cluster_id from t"
+    return {name for (name,) in ask_rows(session.warehouse, "state.settings", sql)}
 
 
 def known_clusters(session: Session) -> list[str]:

@@ -36,9 +36,9 @@ COORDINATES = (
 )
 
 
-def cache_folder() -> Path:
+def cache_folder(what: str) -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "moldau" / "jars"
+    return Path(base) / "moldau" / what
 
 
 def jars_folder() -> Path:
@@ -67,7 +67,7 @@ def resolve(coordinates: list[str], transitive: bool = False) -> list[Path]:
 
 def _folder(coordinates: list[str], transitive: bool) -> Path:
     wanted = "\n".join([*sorted(coordinates), str(transitive)])
-    return cache_folder() / hashlib.sha256(wanted.encode()).hexdigest()[:16]
+    return cache_folder("jars") / hashlib.sha256(wanted.encode()).hexdigest()[:16]
 
 
 def _retrieve(coordinates: list[str], transitive: bool, scratch: Path) -> None:
@@ -83,8 +83,9 @@ def _retrieve(coordinates: list[str], transitive: bool, scratch: Path) -> None:
         f'<configurations defaultconf="default"><conf name="default"/></configurations>'
         f"<dependencies>{wants}</dependencies></ivy-module>"
     )
+    ivy = next(jars_of_spark().glob("ivy-*.jar"))
     command = [
-        str(find_java().path), "-jar", str(_ivy()), "-ivy", str(description), "-error",
+        str(find_java().path), "-jar", str(ivy), "-ivy", str(description), "-error",
         "-cache", str(scratch / "cache"), "-types", "jar", "bundle",
         "-retrieve", f"{scratch}/jars/[organisation]_[artifact]-[revision].[ext]",
     ]  # fmt: skip
@@ -103,10 +104,10 @@ def _jar(folder: Path, coordinate: str) -> Path:
     return folder / f"{organisation}_{artifact}-{revision}.jar"
 
 
-def _ivy() -> Path:
+def jars_of_spark() -> Path:
     spec = find_spec("pyspark")
     assert spec and spec.origin
-    return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+    return Path(spec.origin).parent / "jars"
 
 
 def _move(ready: Path, folder: Path) -> None:

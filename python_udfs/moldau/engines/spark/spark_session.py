@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moldau.engines.spark.classes import archive_options
 from moldau.engines.spark.connected import connect, remote_of
-from moldau.engines.spark.jars import jars_folder
+from moldau.engines.spark.jars import cache_folder, jars_folder, jars_of_spark
 from moldau.engines.spark.java import find_java
 from moldau.engines.spark.profile import BY_SIZE, FOLDER, spark_settings
 from moldau.engines.spark.quoting import check_quoting
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _opened: Path | None = None  # the warehouse whose tables the session's catalog names
 _ends = 0
+_OPTIONS = "spark.driver.extraJavaOptions"
 BRIEF_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
@@ -61,10 +63,11 @@ def start(
 
 def _start(warehouse: Path, is_brief: bool, told: Mapping[str, str] | None) -> SparkSession:
     """In this process, with a JVM beside it."""
-    find_java()
+    java = find_java().path
     if is_brief:
         os.environ.setdefault("MOLDAU_JAVA_OPTIONS", BRIEF_OPTIONS)
-    os.environ["MOLDAU_JARS"] = str(jars_folder())
+    jars = jars_folder()
+    os.environ["MOLDAU_JARS"] = str(jars)
     os.environ["MOLDAU_WAREHOUSE"] = str(warehouse)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark import SparkConf, SparkContext
@@ -77,8 +80,10 @@ def _start(warehouse: Path, is_brief: bool, told: Mapping[str, str] | None) -> S
         # goes to a file (Delta's VACUUM prints to stdout)
         log = warehouse / "_moldau" / "spark.log"
         log.parent.mkdir(parents=True, exist_ok=True)
+        archive = archive_options(cache_folder("classes"), java, (jars, jars_of_spark()))
+        options = {_OPTIONS: f"{settings[_OPTIONS]} {archive}"}
         with begun(log).open("ab") as file:
-            conf = SparkConf().setAll(list(settings.items()))
+            conf = SparkConf().setAll(list((settings | options).items()))
             gateway = launch_gateway(conf, {"stdout": file, "stderr": file})
         SparkContext._ensure_initialized(gateway=gateway)
     builder = SparkSession.builder
