@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from moldau.project import SAMPLES
 from moldau.reading.explain.subjects import explained
 from moldau.reading.explain.timeline import timeline
 from moldau.reading.tables.query import query, table_rows
-from moldau.runs.as_of import About, as_of, require_groups
+from moldau.runs.as_of import SHOWN, About, as_of, require_groups
 from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.settings import load_settings
@@ -33,6 +33,8 @@ DECIDED = {
     "cycle": ("decisions.cleanup_eligibility",),
     "sweep": ("decisions.offset_expirations", "decisions.group_sweeps"),
 }
+# what is asked about alone: few tables are read to make the first, all to make the last
+ASKED = ("state.group_offsets", "state.groups", "decisions.cleanup_eligibility")
 # a sweep notes in state when the group is due next; what was decided before stays as it was noted
 LEFT_OUT = (*OF_THE_RUN, "next_due_at_ms", "decided_at_ms", "previous_decision",
             "previous_reason_code")  # fmt: skip
@@ -55,9 +57,14 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def moment(warehouse: Path, at_ms: int, about: About = About()) -> Iterator[Path]:  # noqa: B008
+def moment(
+    warehouse: Path,
+    at_ms: int,
+    about: About = About(),  # noqa: B008
+    asked: Collection[str] = SHOWN,
+) -> Iterator[Path]:
     settings = load_settings(warehouse.parent / "moldau.yml", warehouse)
-    with as_of(settings, at_ms, about) as found:
+    with as_of(settings, at_ms, about, asked) as found:
         yield found.settings.warehouse
 
 
@@ -84,6 +91,11 @@ def test_a_moment_is_what_the_runs_of_then_left(warehouse: Path, tmp_path: Path)
                     assert contents(then, names) == contents(warehouse, names), (number, step)
     with moment(warehouse, parse_instant(second)) as then:
         assert contents(then, STATE) == of_second
+        whole = contents(then, ASKED)
+    for name in ASKED:
+        with moment(warehouse, parse_instant(second), asked=[name]) as then:
+            assert contents(then, (name,))[name] == whole[name], name
+            assert whole[name]
 
 
 def test_a_group_alone_is_as_among_all(warehouse: Path) -> None:
@@ -117,6 +129,20 @@ def test_where_moldau_is_not_in_charge_records_count_whenever_they_came(warehous
         with moment(warehouse, 5_000, about) as then:
             [offset] = table_rows(then, "state.group_offsets").as_dicts()
             assert offset["committed_offset"] == 1
+
+
+def test_a_snapshot_that_was_emptied_since_is_empty_now(warehouse: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with opened(warehouse) as session:
+        load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "west", "records")
+        held = SAMPLES / "west" / "open_transactions.jsonl"
+        load(session, [held], "west", "open_transactions")
+        decide(session, "sweep", ["west"], parse_instant(INSTANTS[1]), is_dry_run=False)
+        load(session, [empty], "west", "open_transactions")
+    with moment(warehouse, parse_instant(INSTANTS[1])) as then:
+        assert contents(then, ("state.open_transactions",))["state.open_transactions"] == []
+        assert contents(then, STATE) == contents(warehouse, STATE)
 
 
 @pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", ""])
