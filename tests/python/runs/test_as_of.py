@@ -15,10 +15,12 @@ from tables_alike import OF_THE_RUN
 from whole_runs import YML
 
 from moldau.errors import MoldauError
+from moldau.escapes import named
 from moldau.instants import parse_instant
 from moldau.project import SAMPLES
 from moldau.reading.explain.subjects import explained
 from moldau.reading.explain.timeline import timeline
+from moldau.reading.explain.timeline_words import head
 from moldau.reading.tables.query import query, table_rows
 from moldau.runs.as_of import SHOWN, About, as_of, require_groups
 from moldau.runs.decide import decide
@@ -91,10 +93,10 @@ def test_a_moment_is_what_the_runs_of_then_left(warehouse: Path, tmp_path: Path)
                     assert contents(then, names) == contents(warehouse, names), (number, step)
     with moment(warehouse, parse_instant(second)) as then:
         assert contents(then, STATE) == of_second
-        whole = contents(then, ASKED)
+    whole = contents(warehouse, ASKED)
     for name in ASKED:
-        with moment(warehouse, parse_instant(second), asked=[name]) as then:
-            assert contents(then, (name,))[name] == whole[name], name
+        with moment(warehouse, parse_instant(last), asked=[name]) as then:
+            assert contents(then, (name,)) == {name: whole[name]}
             assert whole[name]
 
 
@@ -145,7 +147,7 @@ def test_a_snapshot_that_was_emptied_since_is_empty_now(warehouse: Path, tmp_pat
         assert contents(then, STATE) == contents(warehouse, STATE)
 
 
-@pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", ""])
+@pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", "", " "])
 def test_a_group_may_be_called_anything(warehouse: Path, group_id: str) -> None:
     log = Log()
     for place in range(3):
@@ -157,9 +159,11 @@ def test_a_group_may_be_called_anything(warehouse: Path, group_id: str) -> None:
     with moment(warehouse, 2_500, About("west", group_id)) as then:
         [offset] = table_rows(then, "marts.group_offsets").as_dicts()
         assert (offset["group_id"], offset["committed_offset"]) == (group_id, 1)
-        assert explained(then, f"offset {group_id} t-0", "west").words
-    told = timeline(warehouse, group_id, as_of_ms=2_500).events
-    assert [(row["event"], row["value_after"]) for row in told] == [
+        words = explained(then, f"offset {group_id} t-0", "west").words
+        assert words[0].startswith(f"Classic group {named(group_id)} in cluster west")
+    told = timeline(warehouse, group_id, as_of_ms=2_500)
+    assert head(told).startswith(f"Group {named(group_id)} in cluster west")
+    assert [(row["event"], row["value_after"]) for row in told.events] == [
         ("FIRST_COMMIT", "0"), ("COMMITS", "1"),
     ]  # fmt: skip
 
