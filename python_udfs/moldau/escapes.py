@@ -17,6 +17,11 @@ def visible(text: str, width: int | None = None) -> str:
     return shown if width is None or len(shown) <= width else shown[: width - 1] + "…"
 
 
+def named(text: str, width: int | None = None) -> str:
+    """A name as `visible` gives it; in quotes where nobody would see that it is there."""
+    return visible(text, width) if text.strip() else f"'{visible(text, width)}'"
+
+
 def is_obeyed(letter: str) -> bool:
     return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from moldau.cli.say import Data, console, hand_over, is_terminal, note, say
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.reading.tables.csv_rows import SAFE_CSV, CsvRows
 from moldau.reading.tables.values import object_keys, plain, to_json
 
@@ -77,7 +77,10 @@ def _write_table(
     elif is_terminal():
         _write_to_fit(columns, first, key, shape)
     else:
-        cells = [[_cell(value, _CELL) for value in row] for row in first]
+        cells = [
+            [_cell(name, value, _CELL) for name, value in zip(columns, row, strict=True)]
+            for row in first
+        ]
         hand_over("".join(_aligned([visible(column) for column in columns], cells)))
     if next(iterator, None) is not None:
         note(f"the first {TABLE_ROWS} rows; --format json or csv gives all")
@@ -143,7 +146,7 @@ def _write_vertical(columns: Sequence[str], rows: list[Sequence[Any]]) -> None:
 def _cell_for_people(name: str, value: Any, width: int | None = _CELL) -> str:
     from moldau.cli.fitted import for_people
 
-    text = _cell(for_people(name, value), width)
+    text = _cell(name, for_people(name, value), width)
     is_text = width is None or " " in text
     return text if is_text else visible(text, _NAME)
 
@@ -157,9 +160,11 @@ def _aligned(columns: Sequence[str], cells: list[list[str]]) -> Iterator[str]:
         yield "  ".join(padded).rstrip() + "\n"
 
 
-def _cell(value: Any, width: int | None) -> str:
+def _cell(column: str, value: Any, width: int | None) -> str:
     if value is None:
         return ""
+    if column == "group_id" and isinstance(value, str):
+        return named(value, width)
     value = plain(value)
     if not isinstance(value, str):
         value = to_json(value)

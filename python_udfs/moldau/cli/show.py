@@ -55,10 +55,10 @@ def show(
         answer = table_rows(settings.warehouse, table, where, limit, at_ms)
         write_rows(answer.columns, answer.rows, output_format, key, shape)
         return
-    from moldau.runs.as_of import About, as_of, needs_decisions, require_groups
+    from moldau.runs.as_of import About, as_of, require_groups, tables_asked
 
     name = require_groups(settings.warehouse, table)
-    with as_of(settings, as_of_ms, About(), needs_decisions(name)) as moment:
+    with as_of(settings, as_of_ms, About(), tables_asked(name)) as moment:
         warn(moment.words)
         clock_ms = as_of_ms if at_ms is None else at_ms
         answer = table_rows(moment.settings.warehouse, name, where, limit, clock_ms)

@@ -23,6 +23,30 @@ _TEXT_OF_KCAT = re.compile(
 )
 _OLD_DUMP = re.compile(rb"Starting offset: \d|offset: \d+ position: ")
 
+# what a file is whose name does not say it, by its first bytes
+_FORMATS = {
+    b"\x1f\x8b": "is gzip: call it {file}.gz",
+    b"\x28\xb5\x2f\xfd": "is zstd: call it {file}.zst",
+    b"PAR1": "is Parquet: call it {file}.parquet",
+    b"PK\x03\x04": "is a zip archive: unzip it, and load what is in it",
+    b"BZh": "is bzip2: bunzip2 it, and load what comes out",
+    b"\xfd7zXZ\x00": "is xz: unxz it, and load what comes out",
+}
+_SPREAD = re.compile(rb"\{\s*\n\s*\"\w+\"\s*:")
+
+
+def refuse_misnamed(beginning: bytes, file: str) -> None:
+    """MoldauError if it is, by its beginning, of a format that its name does not say, or JSON whose
+    objects stand over several lines (and in no array)."""
+    for first, what in _FORMATS.items():
+        if beginning.startswith(first):
+            raise MoldauError(f"{file} {what.format(file=file)}")
+    if _SPREAD.match(beginning):
+        raise MoldauError(
+            f"{file} has objects that go over several lines: an object a line is expected, or one "
+            f"array: jq -c . {file} > NEW.jsonl"
+        )
+
 
 def refuse_foreign(beginning: bytes, file: str) -> None:
     """MoldauError if the file is known, by its beginning, not to hold bytes of records."""

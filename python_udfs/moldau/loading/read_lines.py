@@ -30,7 +30,7 @@ from moldau.loading.encodings import (
     wide_encoding,
     wide_line,
 )
-from moldau.loading.foreign import refuse_foreign
+from moldau.loading.foreign import refuse_foreign, refuse_misnamed
 from moldau.loading.formats import ENDINGS, LINES, PARQUET, STDIN, ending, is_delta, is_stream
 from moldau.loading.inputs import Place
 from moldau.loading.parquet import delta_chunks, parquet_chunks
@@ -91,6 +91,7 @@ def _text_chunks(
     beginning = cast(Begun, begun).beginning.removeprefix(MARK)
     name = _STDIN_NAME if file == STDIN else str(file)
     guarded = cast(BinaryIO, Guarded(begun, name, limits, packed))
+    refuse_misnamed(beginning, name)
     if shape is RECORDS:
         refuse_foreign(beginning, name)
         if form := form_of(beginning):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from moldau.settings import Settings
 from moldau.warehouse.contracts import marts
 from moldau.warehouse.lock import locked
 
-__all__ = ["About", "Moment", "as_of", "needs_decisions", "require_groups"]
+__all__ = ["SHOWN", "About", "Moment", "as_of", "require_groups", "tables_asked"]
 
 _STATE = (
     "state.groups", "state.group_offsets", "state.group_records", "state.topology_backoffs",
@@ -59,7 +59,7 @@ class Moment:
 def require_groups(warehouse: Path, name: str) -> str:
     """The full name of a table or mart that can be rebuilt; MoldauError for one that cannot."""
     full_name = resolve(warehouse, name)
-    under = tables_under([full_name]) if full_name in marts() else {full_name}
+    under = tables_asked(full_name)
     known = {*SHOWN, *HISTORY, "state.runs", "state.settings"}
     read = {one for one in under if not one.startswith("seeds.")}
     is_of_groups = any(one in SHOWN for one in read)
@@ -72,17 +72,19 @@ def require_groups(warehouse: Path, name: str) -> str:
     )
 
 
-def needs_decisions(full_name: str) -> bool:
-    """Whether a table or mart has to do with what is decided."""
-    under = tables_under([full_name]) if full_name in marts() else {full_name}
-    return any(name.startswith("decisions.") for name in under)
+def tables_asked(full_name: str) -> Collection[str]:
+    """The tables that a table or mart is made of."""
+    return tables_under([full_name]) if full_name in marts() else {full_name}
 
 
 @contextlib.contextmanager
-def as_of(settings: Settings, at_ms: int, about: About, decides: bool = True) -> Iterator[Moment]:
+def as_of(
+    settings: Settings, at_ms: int, about: About, asked: Collection[str] = SHOWN
+) -> Iterator[Moment]:
     """The moment `at_ms`, as long as the block lasts.
 
-    `decides`: with what would have been decided then, of every group that is asked about.
+    `asked`: the tables that are read of it. Of the others it has those that they are made of; all
+    of them have what would have been decided then, of every group that is asked about.
     """
     with tempfile.TemporaryDirectory(prefix="moldau-as-of-", dir=_place(about)) as folder:
         warehouse = Path(folder).resolve()
@@ -100,10 +102,9 @@ def as_of(settings: Settings, at_ms: int, about: About, decides: bool = True) ->
             session = start_session(then, start=start)
             source = Source(settings.warehouse, warehouse, at_ms, about)
             source.take_over()
-            rebuilt = Rebuilt(source, session)
+            rebuilt = Rebuilt(source, session, asked)
             rebuilt.go_through()
-            if decides:
-                rebuilt.decide()
+            rebuilt.decide()
             yield Moment(then, words(source))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from moldau.declared import kinds
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.instants import format_instant
 from moldau.reading.tables.values import to_json
 from moldau.serving.pages.group import address_of
@@ -60,7 +60,7 @@ def cell_of(column: str, value: Any, row: Mapping[str, Any]) -> Cell:
         return _text(to_json(value))
     if column in _CODES or column in ("reason_code", "previous_decision", "previous_reason_code"):
         return Cell(visible(value, _LETTERS), "code", row.get("reason_text"), tone=_tone(value))
-    shown = _text(value)
+    shown = _text(named(value) if column == "group_id" else value)
     return Cell(shown.text, shown.kind, shown.title, _link(column, value, row))
 
 

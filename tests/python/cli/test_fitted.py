@@ -125,6 +125,18 @@ def test_what_no_terminal_reads_is_whole_and_in_milliseconds(
     assert str(T) in told.out and not told.err
 
 
+def test_a_group_whose_name_is_empty_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    from moldau.cli.output import write_rows
+
+    for name, seen in (("", "''"), ("  ", "'  '"), ("a b", "a b")):
+        write_rows(("group_id", "metadata"), [[name, ""]], "table")
+        assert capsys.readouterr().out.splitlines()[-1] == seen
+        write_rows(("group_id", "metadata"), [[name, ""]], "json")
+        assert f'"group_id": "{name}"' in capsys.readouterr().out
+    row = ["" if name == "group_id" else it for name, it in zip(COLUMNS, ROWS[0], strict=True)]
+    assert "''" in shown(80, [row])[3].split()
+
+
 def test_what_is_told_twice_is_told_once() -> None:
     assert names_for_people(["at_ms", "at", "valid_from_ms", "age_ms"]) == {
         "at": "at", "valid_from_ms": "valid_from", "age_ms": "age_ms",

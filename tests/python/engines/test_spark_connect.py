@@ -142,6 +142,21 @@ def test_a_query_of_ones_own_is_not_sent_unseen(made: Made) -> None:
     assert "does not show the plan" in made.said["sql"].said
 
 
+def test_a_moment_of_the_past_says_who_answers_without_the_server(
+    made: Made, server: str, elsewhere: Shell, tmp_path: Path
+) -> None:
+    """All clients share the server's catalog, which has one warehouse open."""
+    (tmp_path / "moldau.yml").write_text(f"spark: {{spark.remote: '{server}'}}\n{YML}")
+    asked = ["show", "marts.groups", "--as-of", AT, "--format", "csv", "--engine"]
+    place = {"folder": tmp_path, "MOLDAU_WAREHOUSE": str(made.on_server)}
+    refused = elsewhere(*asked, "spark", **place)
+    assert refused.code == 1
+    assert refused.err.startswith("moldau: --as-of needs a Spark of its own")
+    assert "--engine duckdb answers" in refused.err and refused.err.count("\n") == 1
+    answered = elsewhere(*asked, "duckdb", **place)
+    assert answered.code == 0 and answered.out.count("\n") > 1
+
+
 NOTEBOOK = """
 import sys
 import moldau

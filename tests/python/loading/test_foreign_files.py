@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,30 @@ def test_what_it_is_and_what_to_do_is_said(content: str, name: str, tmp_path: Pa
     assert FOREIGN[content] in str(error.value)
     assert "moldau dump --bootstrap-servers HOST:PORT --topic TOPIC --to FILE" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (gzip.compress(KCAT_JSON.encode()), "is gzip: call it"),
+        (b"\x28\xb5\x2f\xfd\0\0", "is zstd: call it"),
+        (b"PAR1\x15\4\x15", "is Parquet: call it"),
+        (b"PK\3\4\n\0", "is a zip archive: unzip it"),
+        (b"BZh91AY", "is bzip2"),
+        (b"\xfd7zXZ\0\0", "is xz"),
+        (b'{\n  "topic": "__consumer_offsets",\n  "partition": 0\n}\n', "jq -c . "),
+    ],
+)
+def test_a_name_that_does_not_say_what_is_in_it(content: bytes, told: str, tmp_path: Path) -> None:
+    for name in ("r.jsonl", "r.json"):
+        with pytest.raises(MoldauError, match=re.escape(told)):
+            read(content, tmp_path, name)
+
+
+def test_a_first_line_that_is_torn_is_refused_alone(tmp_path: Path) -> None:
+    line = '{"topic":"t","partition":0,"offset":1,"timestamp_ms":1,"key_base64":null}\n'
+    rows, refused, _ = read("{\n" + line, tmp_path, "r.jsonl")
+    assert len(rows) + len(refused) == 2 and refused[0][0] == 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le"])

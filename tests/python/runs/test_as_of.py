@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,14 @@ from tables_alike import OF_THE_RUN
 from whole_runs import YML
 
 from moldau.errors import MoldauError
+from moldau.escapes import named
 from moldau.instants import parse_instant
 from moldau.project import SAMPLES
 from moldau.reading.explain.subjects import explained
 from moldau.reading.explain.timeline import timeline
+from moldau.reading.explain.timeline_words import head
 from moldau.reading.tables.query import query, table_rows
-from moldau.runs.as_of import About, as_of, require_groups
+from moldau.runs.as_of import SHOWN, About, as_of, require_groups
 from moldau.runs.decide import decide
 from moldau.runs.load import load
 from moldau.settings import load_settings
@@ -33,6 +35,8 @@ DECIDED = {
     "cycle": ("decisions.cleanup_eligibility",),
     "sweep": ("decisions.offset_expirations", "decisions.group_sweeps"),
 }
+# what is asked about alone: few tables are read to make the first, all to make the last
+ASKED = ("state.group_offsets", "state.groups", "decisions.cleanup_eligibility")
 # a sweep notes in state when the group is due next; what was decided before stays as it was noted
 LEFT_OUT = (*OF_THE_RUN, "next_due_at_ms", "decided_at_ms", "previous_decision",
             "previous_reason_code")  # fmt: skip
@@ -55,9 +59,14 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def moment(warehouse: Path, at_ms: int, about: About = About()) -> Iterator[Path]:  # noqa: B008
+def moment(
+    warehouse: Path,
+    at_ms: int,
+    about: About = About(),  # noqa: B008
+    asked: Collection[str] = SHOWN,
+) -> Iterator[Path]:
     settings = load_settings(warehouse.parent / "moldau.yml", warehouse)
-    with as_of(settings, at_ms, about) as found:
+    with as_of(settings, at_ms, about, asked) as found:
         yield found.settings.warehouse
 
 
@@ -84,6 +93,11 @@ def test_a_moment_is_what_the_runs_of_then_left(warehouse: Path, tmp_path: Path)
                     assert contents(then, names) == contents(warehouse, names), (number, step)
     with moment(warehouse, parse_instant(second)) as then:
         assert contents(then, STATE) == of_second
+    whole = contents(warehouse, ASKED)
+    for name in ASKED:
+        with moment(warehouse, parse_instant(last), asked=[name]) as then:
+            assert contents(then, (name,)) == {name: whole[name]}
+            assert whole[name]
 
 
 def test_a_group_alone_is_as_among_all(warehouse: Path) -> None:
@@ -119,7 +133,21 @@ def test_where_moldau_is_not_in_charge_records_count_whenever_they_came(warehous
             assert offset["committed_offset"] == 1
 
 
-@pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", ""])
+def test_a_snapshot_that_was_emptied_since_is_empty_now(warehouse: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with opened(warehouse) as session:
+        load(session, [SAMPLES / "west" / "__consumer_offsets.jsonl"], "west", "records")
+        held = SAMPLES / "west" / "open_transactions.jsonl"
+        load(session, [held], "west", "open_transactions")
+        decide(session, "sweep", ["west"], parse_instant(INSTANTS[1]), is_dry_run=False)
+        load(session, [empty], "west", "open_transactions")
+    with moment(warehouse, parse_instant(INSTANTS[1])) as then:
+        assert contents(then, ("state.open_transactions",))["state.open_transactions"] == []
+        assert contents(then, STATE) == contents(warehouse, STATE)
+
+
+@pytest.mark.parametrize("group_id", ['it\'s \\\\ "quoted"', "a\nb\0c \U0001f600 ", "", " "])
 def test_a_group_may_be_called_anything(warehouse: Path, group_id: str) -> None:
     log = Log()
     for place in range(3):
@@ -131,9 +159,11 @@ def test_a_group_may_be_called_anything(warehouse: Path, group_id: str) -> None:
     with moment(warehouse, 2_500, About("west", group_id)) as then:
         [offset] = table_rows(then, "marts.group_offsets").as_dicts()
         assert (offset["group_id"], offset["committed_offset"]) == (group_id, 1)
-        assert explained(then, f"offset {group_id} t-0", "west").words
-    told = timeline(warehouse, group_id, as_of_ms=2_500).events
-    assert [(row["event"], row["value_after"]) for row in told] == [
+        words = explained(then, f"offset {group_id} t-0", "west").words
+        assert words[0].startswith(f"Classic group {named(group_id)} in cluster west")
+    told = timeline(warehouse, group_id, as_of_ms=2_500)
+    assert head(told).startswith(f"Group {named(group_id)} in cluster west")
+    assert [(row["event"], row["value_after"]) for row in told.events] == [
         ("FIRST_COMMIT", "0"), ("COMMITS", "1"),
     ]  # fmt: skip
 

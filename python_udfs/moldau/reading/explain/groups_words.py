@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.instants import format_instant
 from moldau.reading.explain.groups import TABLE_OF, Decided, Explanation, Row
 from moldau.reading.explain.phrases import count, decided_in, reason_text, topology_epoch
@@ -76,7 +76,7 @@ def _reset_places(row: Row) -> str:
 
 def group_words(group: Row) -> Iterator[str]:
     """The group as state.groups has it."""
-    name = f"{visible(group['group_id'])} in cluster {visible(group['cluster_id'])}"
+    name = f"{named(group['group_id'])} in cluster {visible(group['cluster_id'])}"
     if group["group_type"] is None:
         yield f"Group {name}: only offsets are known"
         return

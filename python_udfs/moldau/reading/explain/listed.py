@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from moldau.declared.domain import Explained
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.reading.explain.phrases import count
 from moldau.reading.explain.subjects import name_in, one_cluster
 from moldau.reading.tables.query import Tables
@@ -37,7 +37,7 @@ def explain_listed(warehouse: Path, text: str, cluster: str | None) -> Explained
 
 
 def _words(row: Row) -> Iterable[str]:
-    name = f"{visible(row['group_id'])} in cluster {visible(row['cluster_id'])}"
+    name = f"{named(row['group_id'])} in cluster {visible(row['cluster_id'])}"
     yield f"Group {name}: listed by Kafka, and in no record that was read"
     of_type = f"{row['group_type']} group, " if row["group_type"] else ""
     yield f"  Kafka said at {row['listed_at']:%Y-%m-%dT%H:%M:%SZ}: {of_type}{row['group_state']}"
@@ -50,7 +50,7 @@ def _words(row: Row) -> Iterable[str]:
 def listed_words(rows: Sequence[Row]) -> list[str]:
     """A sentence for each of these rows of MART, and one for those past LISTED."""
     words = [
-        f"{visible(row['group_id'])} of {visible(row['cluster_id'])} is listed by Kafka and in no "
+        f"{named(row['group_id'])} of {visible(row['cluster_id'])} is listed by Kafka and in no "
         f"record that was read: {row['reason_code']}"
         for row in rows[:LISTED]
     ]

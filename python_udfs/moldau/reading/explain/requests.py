@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.instants import format_instant
 from moldau.reading.explain.groups import Row
 from moldau.reading.explain.phrases import decided_in, reason_text, topology_epoch
@@ -70,7 +70,7 @@ def request_in_words(found: RequestExplanation) -> Iterator[str]:
         member = f" of member {visible(row['member_id'])}" if row.get("member_id") else ""
         yield (
             f"{_NAMES[found.kind]} {visible(row['request_id'])}{member} for group "
-            f"{visible(row['group_id'])} in cluster {visible(row['cluster_id'])}, "
+            f"{named(row['group_id'])} in cluster {visible(row['cluster_id'])}, "
             f"received {format_instant(row['received_at_ms'])}"
         )
         yield f"  {row['decision'].replace('_', ' ')} ({row['reason_code']})"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.instants import format_instant
 from moldau.reading.explain.phrases import count, reason_text, topology_epoch
 from moldau.reading.explain.timeline import Row, Timeline
@@ -48,7 +48,7 @@ def in_words(found: Timeline) -> Iterator[Told]:
 
 def head(found: Timeline) -> str:
     """What the story is of, and from when on it is known."""
-    name = f"Group {visible(found.group_id)} in cluster {visible(found.cluster_id)}"
+    name = f"Group {named(found.group_id)} in cluster {visible(found.cluster_id)}"
     if found.known_from_ms is None:
         return f"{name}: no record of it was loaded up to then"
     if found.known_from_ms < 0:

@@ -9,7 +9,7 @@ from typing import Any
 
 from moldau.engines.sizes import bytes_read, duckdb_bytes
 from moldau.errors import MoldauError
-from moldau.escapes import visible
+from moldau.escapes import named, visible
 from moldau.instants import format_instant
 from moldau.reading.health.status import lock_holder, open_loads
 from moldau.reading.health.stopped_syncs import MART, STOPPED, stopped_words
@@ -197,7 +197,7 @@ def _share_groups(warehouse: Path) -> Iterator[Finding]:
         yield Finding(
             "share_group",
             False,
-            f"share group {visible(row['group_id'], 200)} in cluster {visible(row['cluster_id'])} "
+            f"share group {named(row['group_id'], 200)} in cluster {visible(row['cluster_id'])} "
             f"holds {row['offsets']} committed offsets: Kafka's own sweep throws on it, so nothing "
             "in its partition of __consumer_offsets expires; delete the group's offsets",
         )

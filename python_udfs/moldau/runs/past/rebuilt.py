@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 
+from moldau.compiled.graph import Node
 from moldau.literals import literal, rows_sql
+from moldau.runs.past.needed import needed, written
 from moldau.runs.past.source import CALLS, NOW, RECORDS, REQUESTS, SNAPSHOTS, Source
 from moldau.sessions.open_run import open_run
 from moldau.sessions.run import Run
@@ -13,21 +15,34 @@ from moldau.warehouse.contracts import run_views, tables
 from moldau.warehouse.delta_log import last_commit
 from moldau.warehouse.merge import merge
 
+OF_RECORDS = "consumer_offsets"
+STAGES = ("call", "decide", "apply")
+DECIDED = ("cycle", "sweep")  # for any instant
+
 
 class Rebuilt:
-    """`session`: of the moment's own warehouse, on the engine that its size and settings say."""
+    """`session`: of the moment's own warehouse, on the engine that its size and settings say.
 
-    def __init__(self, source: Source, session: Session) -> None:
-        self._source, self._session = source, session
+    `asked`: the tables that will be read; what none of them is made from is not made."""
+
+    def __init__(self, source: Source, session: Session, asked: Collection[str]) -> None:
+        self._source, self._session, self._asked = source, session, asked
         self._folded = ""  # the last load that is folded
+        self._snapshots: dict[tuple[str, str], str] = {}  # by kind and cluster: the last load
+        folds = (self._folds(kind) for kind in (OF_RECORDS, *SNAPSHOTS))
+        parts = [[model] for models in folds for model in models]
+        parts += [self._models(kind) for kind in {run.kind for run in source.applied}]
+        parts += [[model] for kind in DECIDED for model in self._deciding(kind)]
+        self._needed = needed(asked, parts)
         self._last = source.one(f"select max(run_id) from state.runs where {source.before}") or ""
 
     def go_through(self) -> None:
         """Loads and runs that changed something, in their order."""
         source = self._source
         for earlier in source.applied:
-            self._fold(earlier.run_id)
-            self._again(earlier)
+            if self._needed & written(self._models(earlier.kind)):
+                self._fold(earlier.run_id)
+                self._again(earlier)
         self._fold(source.until)
         self._fold_records(f"run_id > {literal(source.until)} and {source.followed}")
         if source.applied:
@@ -40,13 +55,13 @@ class Rebuilt:
         warehouse has an id like those that are given here, and they come after all of them."""
         source = self._source
         decided = {run.kind for run in source.applied if run.at_ms == source.at_ms}
-        for kind in ("cycle", "sweep"):
-            if kind in decided:
-                continue
-            run = Run(f"as-of-{kind}", kind, source.clusters, source.at_ms, is_dry_run=True)
-            self._open(run, self._last)
-            models = self._session.models("decide", kind)
-            self._run([model.name for model in models if model.decides])
+        for kind in DECIDED:
+            asked = needed(self._asked, ([model] for model in self._deciding(kind)))
+            models = [model for model in self._deciding(kind) if model.table in asked]
+            if models and kind not in decided:
+                run = Run(f"as-of-{kind}", kind, source.clusters, source.at_ms, is_dry_run=True)
+                self._open(run, self._last)
+                self._run(models)
 
     def _fold(self, until: str) -> None:
         """What loads brought since the last fold, and before this run."""
@@ -58,20 +73,23 @@ class Rebuilt:
         self._source.copy("state.runs", over)  # a run that has its row is over
         self._folded = until
         for kind in (*REQUESTS, "coordinator_unloads"):
-            self._source.copy(f"raw.{kind}", mine)
+            if f"raw.{kind}" in self._needed:
+                self._source.copy(f"raw.{kind}", mine)
         self._fold_records(mine)
         for kind in SNAPSHOTS:
-            if self._source.has_snapshots(kind):
+            if self._source.has_snapshots(kind) and self._wanted(kind):
                 self._fold_snapshot(kind, mine)
 
     def _fold_records(self, mine: str) -> None:
+        if not (models := self._wanted(OF_RECORDS)):
+            return
         last = self._session.sql(f"select max(run_id) from {RECORDS} where {mine}")[0][0]
         if last is None:
             return
         run = Run(last, "load", self._source.clusters, self._source.at_ms, load_kind="records")
         self._open(run, last)
         self._session.bring("records", f"select * from {RECORDS} where {mine}")
-        self._run([model.name for model in self._session.models("fold", "consumer_offsets")])
+        self._run(models)
 
     def _fold_snapshot(self, kind: str, mine: str) -> None:
         """The last one of each cluster. An empty one has no rows that would tell when it came, so
@@ -81,35 +99,56 @@ class Rebuilt:
         for cluster in source.clusters:
             here = f"cluster_id = {literal(cluster)}"
             last = source.one(f"select max(run_id) from raw.{kind} where {here} and {mine}")
+            if last is None and not (is_now and self._is_other(kind, cluster)):
+                continue
             table = f"state.{kind}" if is_now else f"raw.{kind}"
             loaded = "true" if is_now else f"run_id = {literal(last or '')}"
             rows = source.snapshot(kind, table, f"{here} and {loaded}")
-            # of a load that came before another run the rows may be gone since
-            if last is None and not (is_now and rows):
-                continue
             source.put_snapshot(kind, rows or [])
             run = Run(last or self._last, "load", [cluster], source.at_ms, load_kind=kind)
             self._open(run, NOW)
             self._session.bring(kind, f"select * from raw.{kind}")
-            self._run([model.name for model in self._session.models("fold", kind)])
+            self._run(self._wanted(kind))
+            self._snapshots[kind, cluster] = run.run_id
+
+    def _is_other(self, kind: str, cluster: str) -> bool:
+        """Whether the snapshot in force is none that was folded: an empty one came since, or the
+        rows of its load are gone."""
+        here = f"cluster_id = {literal(cluster)}"
+        in_force = self._source.one(f"select max(run_id) from state.{kind} where {here}")
+        folded = self._snapshots.get((kind, cluster))
+        return (in_force is None) != (folded is None) or (in_force or "") > (folded or "")
 
     def _again(self, run: Run) -> None:
         """A run that was applied: decided anew on the same state, and applied to it."""
         self._open(run, run.run_id)
-        for stage, database in (("call", "state."), ("decide", "decisions."), ("apply", "state.")):
-            waiting: list[str] = []
-            for model in self._session.models(stage, run.kind):
-                if model.calls_plugins:
-                    # what is noted before a call is noted while its outcome is not known
-                    self._run(waiting)
-                    waiting = []
-                    self._source.copy(CALLS, f"run_id = {literal(run.run_id)}")
-                elif model.table.startswith(database):
-                    waiting.append(model.name)
-            self._run(waiting)
+        waiting: list[Node] = []
+        for model in self._models(run.kind):
+            if model.calls_plugins:
+                # what is noted before a call is noted while its outcome is not known
+                self._run(waiting)
+                waiting = []
+                self._source.copy(CALLS, f"run_id = {literal(run.run_id)}")
+            elif written([model]):
+                waiting.append(model)
+        self._run(waiting)
 
-    def _run(self, names: Sequence[str]) -> None:
-        if names:
+    def _models(self, kind: str) -> list[Node]:
+        """Of a whole run, in the order of its stages."""
+        return [model for stage in STAGES for model in self._session.models(stage, kind)]
+
+    def _folds(self, kind: str) -> list[Node]:
+        return self._session.models("fold", kind)
+
+    def _wanted(self, kind: str) -> list[Node]:
+        """Those of its folds that are needed."""
+        return [model for model in self._folds(kind) if model.table in self._needed]
+
+    def _deciding(self, kind: str) -> list[Node]:
+        return [model for model in self._session.models("decide", kind) if model.decides]
+
+    def _run(self, models: Iterable[Node]) -> None:
+        if names := [model.name for model in models]:
             self._session.run_models(*names)
 
     def _set_back_clocks(self) -> None:
