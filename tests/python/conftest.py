@@ -32,6 +32,14 @@ SPARK = "spark"
 GROUPS = ("processes", SPARK, "mirrors", "runs", "producers", "tiers", "loading")
 WORN = 150  # runs: each makes the next one a little longer
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+# workers share the cores with each other's JVMs: what is compiled with all care costs a fifth of
+# what Spark takes here, and wins it back after hours
+LATER = {"Invocation": 50_000, "MinInvocation": 10_000, "Compile": 150_000, "BackEdge": 400_000}
+JAVA_OPTIONS = " ".join([
+    "-XX:+UseParallelGC", *(f"-XX:Tier4{name}Threshold={value}" for name, value in LATER.items()),
+    "-XX:MaxInlineLevel=9", "-XX:InlineSmallCode=1200", "-XX:LoopUnrollLimit=4",
+    "-XX:-DoEscapeAnalysis", "-XX:-UseLoopPredicate", "-XX:-UseSuperWord",
+])  # fmt: skip
 
 
 class Warehouses:
@@ -81,6 +89,7 @@ def _no_spark() -> None:
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouses]:
     os.environ.setdefault("MOLDAU_DRIVER_MEMORY", "2g")
+    os.environ.setdefault("MOLDAU_JAVA_OPTIONS", JAVA_OPTIONS)
     sys.path.append(DISTRIBUTION)
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [os.environ.get("PYTHONPATH"), DISTRIBUTION])
