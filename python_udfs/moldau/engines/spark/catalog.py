@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -14,7 +13,6 @@ from moldau.warehouse.paths import LISTS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_AT_ONCE = 2  # tables: Spark looks into the log of each, which is half waiting for its tasks
 VIEWS = ("run", "staging", "intermediate", "marts")
 _told: WeakKeyDictionary[SparkSession, Path] = WeakKeyDictionary()  # of all databases
 
@@ -36,17 +34,9 @@ def register(spark: SparkSession, warehouse: Path, names: Iterable[str]) -> None
     if _told.get(spark) != warehouse:
         for database in dict.fromkeys(name.split(".")[0] for name in ordered):
             register_database(spark, database, warehouse / database)
-
-    def tell(name: str) -> None:
+    for name in ordered:
         folder = warehouse.joinpath(*name.split(".", 1))
         spark.sql(f"create table if not exists {name} using delta location '{_quoted(folder)}'")
-
-    if len(ordered) > 1:
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            list(threads.map(tell, ordered))
-    else:
-        for name in ordered:
-            tell(name)
 
 
 def register_database(spark: SparkSession, name: str, folder: Path) -> None:
