@@ -60,6 +60,7 @@ def application(settings: Settings, token: str | None = None) -> Application:
         lambda at_ms: overview(Asked(settings, reader, at_ms, {})),
         lambda: reader.versions(of_overview),
         _now,
+        reader.renew,
     )
     moments = Moments()
     Thread(target=_begin, args=(kept,), daemon=True).start()

@@ -33,10 +33,15 @@ class Kept:
     since, it says so. As long as somebody looks, a newer one is made before he asks."""
 
     def __init__(
-        self, make: Callable[[int], Page], versions: Callable[[], Hashable], now: Callable[[], int]
+        self,
+        make: Callable[[int], Page],
+        versions: Callable[[], Hashable],
+        now: Callable[[], int],
+        then: Callable[[], None] = lambda: None,
     ) -> None:
-        """`make`: the page at an instant; `versions`: of all that it shows; `now`: its clock."""
-        self._make, self._versions, self._now = make, versions, now
+        """`make`: the page at an instant; `versions`: of all that it shows; `now`: its clock;
+        `then`: what else is done beforehand for those who look."""
+        self._make, self._versions, self._now, self._then = make, versions, now, then
         self._making = threading.Lock()
         self._found: _Found | None = None
         # by whether a table had moved since the page before: else most of it is known
@@ -100,6 +105,7 @@ class Kept:
             is_newer = has_moved or at_ms - found.at_ms >= _FRESH_MS
             if is_newer and self._is_costly(has_moved):
                 self._made(at_ms, found)
+                self._then()
                 return max(_LOOK_SECONDS, _REST * self._seconds[has_moved])
         return _LOOK_SECONDS
 

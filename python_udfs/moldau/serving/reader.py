@@ -39,6 +39,8 @@ _BUSY = "too many pages are asked for at once: try again in a moment"
 # the files are in the cache of the system, once for all connections
 _OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
 Versions = tuple[tuple[str, int], ...]
+_Opened = tuple[tuple[str, ...], tuple[str, ...]]
+"""Of a connection: the relations that it has, and those with room for some of their rows."""
 _Key = tuple[str, int, Versions]
 """Of an answer: its SQL, its clock, and what it was asked of."""
 
@@ -55,9 +57,8 @@ class Reader:
         self._seconds = seconds
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._opening = threading.Lock()
-        self._open: OrderedDict[
-            tuple[tuple[str, ...], tuple[str, ...]], tuple[Versions, DuckDBPyConnection]
-        ] = OrderedDict()
+        self._open: OrderedDict[_Opened, tuple[Versions, DuckDBPyConnection]] = OrderedDict()
+        self._asked: set[_Opened] = set()  # of these, since they were opened beforehand
         self._keeping = threading.Lock()
         self._kept: OrderedDict[_Key, Answer] = OrderedDict()
 
@@ -100,7 +101,8 @@ class Reader:
         wanted = dict.fromkeys([*reads, *(name for q in questions for name in q.reads)])
         names, versions = self._there(wanted)
         every = tuple(versions.items())
-        keys: list[_Key] = [(question.whole_sql, at_ms, every) for question in (about, *questions)]
+        # the same words ask for other rows: those of the group are all that there are
+        keys: list[_Key] = [(f"{group} {q.whole_sql}", at_ms, every) for q in (about, *questions)]
         known = [self._known(key) for key in keys]
         if not all(known):
             with self._turn():
@@ -144,6 +146,15 @@ class Reader:
         if names:
             return tuple(self._there(names)[1].items())
         return tuple(self._versions(existing_tables(self.warehouse)).items())
+
+    def renew(self) -> None:
+        """Open at their latest versions, before they are asked for, the tables that were asked for
+        since this was done last."""
+        asked, self._asked = self._asked, set()
+        for names, taken in asked:
+            found = self._versions(set().union(*map(_tables_of, names)))
+            with self._turn():
+                self._open_at(names, found, taken)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -195,7 +206,13 @@ class Reader:
 
         `taken`: with room for rows of these in the place of all.
         """
-        key, versions = (names, tuple(taken)), tuple(found.items())
+        self._asked.add((names, tuple(taken)))
+        return self._open_at(names, found, tuple(taken))
+
+    def _open_at(
+        self, names: tuple[str, ...], found: Mapping[str, int], taken: tuple[str, ...]
+    ) -> DuckDBPyConnection:
+        key, versions = (names, taken), tuple(found.items())
         if (held := self._open.get(key)) and held[0] == versions:
             return held[1]
         with self.alone():

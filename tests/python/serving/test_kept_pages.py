@@ -26,7 +26,7 @@ class Made:
         return Page(f"of {at_ms}", "", ())
 
     def kept(self, now_ms: int = 0, seconds: float = 10.0) -> Kept:
-        found = Kept(self, lambda: self.version, lambda: now_ms)
+        found = Kept(self, lambda: self.version, lambda: now_ms, lambda: self.at.append(-1))
         found.page(0)
         found._seconds = {True: seconds, False: seconds}
         return found
@@ -111,13 +111,13 @@ def test_a_newer_page_is_made_before_somebody_asks() -> None:
     assert made.at == [0]
     made.version = 1
     pages.look()
-    assert made.at == [0, 7]
+    assert made.at == [0, 7, -1], "and then what else is asked for"
     pages._seconds = {True: 10.0, False: 10.0}
     assert pages.page(8)[1] == 7
     made.version = 2
     pages._asked_at -= 3600  # nobody looks any more
     pages.look()
-    assert made.at == [0, 7]
+    assert made.at == [0, 7, -1]
 
 
 def test_whoever_makes_pages_beforehand_ends_with_them() -> None:

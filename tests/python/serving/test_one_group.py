@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hostile_rows import HERE
 from rows_support import writer
 from starlette.testclient import TestClient
 
+from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.query import Tables
 from moldau.serving.app import application
 from moldau.serving.question import Answer, Once, Question
@@ -62,6 +64,29 @@ def test_no_row_of_another_group_is_read(reader: Reader, group: str) -> None:
     assert mine <= {subject for (subject,) in changes.rows}
     assert len(changes.rows) == (6 if group == "app" else 4)
     assert of_mart.rows == ((1,),)
+
+
+def test_tables_that_moved_are_opened_before_they_are_asked_for_again(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[object] = []
+
+    def noting(*given: object, **named: Any) -> object:
+        opened.append(given)
+        return connect_duckdb(*given, **named)
+
+    monkeypatch.setattr("moldau.serving.reader.connect_duckdb", noting)
+    asked = "select count(*) from state.groups"
+    assert ask(reader, "new", asked)[0].rows == ((0,),)
+    reader.renew()
+    assert len(opened) == 1, "nothing moved"
+    ask(reader, "app", asked)
+    writer(reader.warehouse)("state.groups", {"cluster_id": CLUSTER, "group_id": "new"})
+    reader.renew()
+    reader.renew()
+    assert len(opened) == 2, "nobody asked since"
+    assert [ask(reader, name, asked)[0].rows for name in ("new", "none")] == [((1,),), ((0,),)]
+    assert len(opened) == 2
 
 
 def test_after_an_error_the_rows_are_taken_again(reader: Reader) -> None:
