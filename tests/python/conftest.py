@@ -1,7 +1,8 @@
 """One Spark session for all tests that need it: starting one costs more than most of them.
 
-One worker has the files marked `spark`, another those that start processes of their own; then come
-folder by folder the files that share a warehouse, without Spark, and the rest fills in.
+One worker has the files marked `spark`, another those that start processes of their own, and those
+that wait for a broker; then come folder by folder the files that share a warehouse, without Spark,
+and the rest fills in.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from moldau.sessions.session import Session
 from moldau.settings import load_settings
 
 SPARK = "spark"
+BROKER = "broker"  # the name of the fixture, too: who waits for Kafka waits beside Spark
 # the long ones come first
-GROUPS = ("processes", SPARK, "mirrors", "runs", "producers", "tiers", "loading")
+GROUPS = ("processes", SPARK, BROKER, "mirrors", "runs", "producers", "tiers", "loading")
 WORN = 150  # runs: each makes the next one a little longer
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 # workers share the cores with each other's JVMs: what is compiled with all care costs a fifth of
@@ -140,6 +142,8 @@ def groups_of(items: Iterable[pytest.Item]) -> dict[str, str]:
             found[file] = "processes"
         elif "session" in getattr(item, "fixturenames", ()):
             found[file] = group_of(item)
+        elif BROKER in getattr(item, "fixturenames", ()):
+            found[file] = BROKER
         elif "sampled" in getattr(item, "fixturenames", ()):
             found[file] = "sampled"  # filled once
         found.setdefault(file, file)
