@@ -80,7 +80,8 @@ def _start(warehouse: Path, is_brief: bool, told: Mapping[str, str] | None) -> S
         # goes to a file (Delta's VACUUM prints to stdout)
         log = warehouse / "_moldau" / "spark.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        archive = archive_options(cache_folder("classes"), java, (jars, jars_of_spark()))
+        folders = (jars, jars_of_spark())
+        archive = archive_options(cache_folder("classes"), java, folders, ends_soon=is_brief)
         options = {_OPTIONS: f"{settings[_OPTIONS]} {archive}"}
         with begun(log).open("ab") as file:
             conf = SparkConf().setAll(list((settings | options).items()))
