@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from moldau.project import ROOT
+from moldau.project import ROOT, cache_folder
 
 # what compiles the project, and translates it
 _COMPILERS = ("dbt-core", "dbt-spark", "dbt-adapters", "dbt-common", "jinja2", "sqlglot")
@@ -23,7 +23,7 @@ def is_compiled() -> bool:
 
 
 def _file(name: str) -> Path:
-    return _folder() / name / f"{_digest()}.json"
+    return cache_folder(name) / f"{_digest()}.json"
 
 
 def cached(name: str, make: Callable[[], Any]) -> Any:
@@ -56,12 +56,7 @@ def kept(
 def manifest_file() -> Path:
     """Where dbt's own manifest is kept: it names the folder of the project."""
     place = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    return _folder() / "manifest" / f"{_digest()}-{place}.pickle"
-
-
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "moldau"
+    return cache_folder("manifest") / f"{_digest()}-{place}.pickle"
 
 
 @cache

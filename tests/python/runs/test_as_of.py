@@ -52,6 +52,9 @@ def contents(warehouse: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
+ALL = About()
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
     (tmp_path / "moldau.yml").write_text(YML)
@@ -62,7 +65,7 @@ def warehouse(tmp_path: Path) -> Path:
 def moment(
     warehouse: Path,
     at_ms: int,
-    about: About = About(),  # noqa: B008
+    about: About = ALL,
     asked: Collection[str] = SHOWN,
 ) -> Iterator[Path]:
     settings = load_settings(warehouse.parent / "moldau.yml", warehouse)
@@ -127,7 +130,7 @@ def test_where_moldau_is_not_in_charge_records_count_whenever_they_came(warehous
             file.write_text("".join(json.dumps(one.as_line()) + "\n" for one in log.records))
             load(session, [file], "tiered", "records")
             decide(session, "sweep", ["tiered"], 9_000, is_dry_run=False)
-    for about in (About(), About("tiered", "g")):
+    for about in (ALL, About("tiered", "g")):
         with moment(warehouse, 5_000, about) as then:
             [offset] = table_rows(then, "state.group_offsets").as_dicts()
             assert offset["committed_offset"] == 1

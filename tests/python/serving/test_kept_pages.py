@@ -73,8 +73,9 @@ def test_what_costs_little_until_a_table_moves_is_made_each_time_until_then() ->
     made = Made()
     pages = made.kept(now_ms=3)
     pages._seconds = {True: 10.0}
-    assert pages.page(1) == (pages._found.page, 0)  # type: ignore[union-attr]
-    pages._made(1, pages._found)  # as is known from now on, it costs little
+    found = pages._found
+    assert found and pages.page(1) == (found.page, 0)
+    pages._made(1, found)  # as is known from now on, it costs little
     assert [pages.page(at)[1] for at in (1, 2)] == [1, 2]
     pages.look()
     assert made.at == [0, 1, 1, 2]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from moldau.engines.spark.java import find_java
 from moldau.errors import MoldauError
+from moldau.project import cache_folder
 
 # Delta and what it needs beside Spark's own jars; all else stands in pyspark/jars already,
 # and a second copy of jackson or hadoop in front of Spark's would break it.
@@ -34,11 +35,6 @@ COORDINATES = (
     # Hadoop starts a `chmod` process for every file that it writes; this file system does not
     "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0",
 )
-
-
-def cache_folder(what: str) -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "moldau" / what
 
 
 def jars_folder() -> Path:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from moldau.engines.spark.classes import archive_options
 from moldau.engines.spark.connected import connect, remote_of
-from moldau.engines.spark.jars import cache_folder, jars_folder, jars_of_spark
+from moldau.engines.spark.jars import jars_folder, jars_of_spark
 from moldau.engines.spark.java import find_java
 from moldau.engines.spark.profile import BY_SIZE, FOLDER, spark_settings
 from moldau.engines.spark.quoting import check_quoting
 from moldau.errors import MoldauError
+from moldau.project import cache_folder
 from moldau.warehouse.logs import begun
 
 if TYPE_CHECKING:
