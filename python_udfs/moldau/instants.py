@@ -9,7 +9,7 @@ from moldau.errors import MoldauError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # 9999-12-31T23:59:59.999Z: larger numbers are microseconds by mistake, or cannot be printed
-_LAST_MS = 253_402_300_799_999
+LAST_MS = 253_402_300_799_999
 
 
 def now_ms() -> int:
@@ -27,7 +27,7 @@ def parse_instant(text: str) -> int:
         milliseconds = _from_digits(stripped) if _is_integer(stripped) else _from_iso(stripped)
     except (ValueError, OverflowError):
         raise _refusal(text) from None
-    if not 0 <= milliseconds <= _LAST_MS:
+    if not 0 <= milliseconds <= LAST_MS:
         raise _refusal(text)
     return milliseconds
 
@@ -62,6 +62,6 @@ def _from_iso(text: str) -> int:
 def _refusal(text: str) -> MoldauError:
     shown = text if len(text) <= 60 else text[:60] + "..."
     return MoldauError(
-        f"{shown!r} is not an instant: give Unix milliseconds between 0 and {_LAST_MS}, "
+        f"{shown!r} is not an instant: give Unix milliseconds between 0 and {LAST_MS}, "
         "or ISO 8601 such as 2026-09-01T12:00:00Z (without a zone it is UTC)"
     )

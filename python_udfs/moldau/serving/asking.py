@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,30 +13,39 @@ from moldau.engines.duckdb.confined import begin_reading
 from moldau.engines.duckdb.statements import require_query
 from moldau.errors import MoldauError
 from moldau.reading.tables.query import Tables, run
-from moldau.serving.question import Answer, Question
+from moldau.serving.question import Answer, Once, Question
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ROWS = 1_000  # of an answer, whatever its query says
-_MAKING = threading.Lock()  # of tables that stay: who waited finds them made
+
+
+@dataclass
+class Staying:
+    """Tables that stay beside those of a connection: who waited finds them made."""
+
+    making: threading.Lock = field(default_factory=threading.Lock)
+    made: dict[str, Once] = field(default_factory=dict)
 
 
 class Asking:
-    """`before`: statements that take rows for its questions; none of them is left behind."""
+    """`staying`: what the connection has by now; `before`: statements that take rows for the
+    questions; none of them is left behind."""
 
     def __init__(
         self,
         connection: DuckDBPyConnection,
         at_ms: int,
         seconds: float,
+        staying: Staying,
         before: Sequence[str] = (),
     ) -> None:
         self._cursor = connection.cursor()
         self._seconds = seconds
+        self._staying = staying
         self._before = before
         self._made: set[str] = set()
-        self._stays: set[str] = set()
         self._is_begun = False
         self._cursor.execute(f"set variable at_ms = {at_ms:d}::bigint")
 
@@ -45,7 +55,7 @@ class Asking:
     def answer(self, question: Question) -> Answer:
         """MoldauError if the query is wrong, or takes too long."""
         require_query(question.sql)
-        self._make_to_stay(question)
+        self.make_to_stay([once for once in question.once if once.stays])
         with self._in_time():
             self._begin()
             self._make(question)
@@ -80,22 +90,21 @@ class Asking:
                 list(run(self._cursor, f"create temp table {once.name} as {once.sql}").rows)
                 self._made.add(once.name)
 
-    def _make_to_stay(self, question: Question) -> None:
-        """Between two readings: a reading changes nothing."""
-        missing = [once for once in question.once if once.stays and once.name not in self._stays]
-        if not missing:
+    def make_to_stay(self, wanted: Sequence[Once]) -> None:
+        """Between two readings: a reading changes nothing. MoldauError as for `answer`."""
+        if all(once.name in self._staying.made for once in wanted):
             return
-        with _MAKING, self._in_time():
+        with self._staying.making, self._in_time():
+            missing = [once for once in wanted if once.name not in self._staying.made]
             if self._is_begun:
                 self._cursor.execute("rollback")
                 self._is_begun = False
             self._cursor.execute("begin transaction")
             for once in missing:
                 require_query(once.sql)
-                made = f"create table if not exists {once.name} as {once.sql}"
-                list(run(self._cursor, made).rows)
+                list(run(self._cursor, f"create table {once.name} as {once.sql}").rows)
             self._cursor.execute("commit")
-        self._stays.update(once.name for once in missing)
+            self._staying.made.update({once.name: once for once in missing})
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from moldau.errors import MoldauError
 from moldau.runs.past.source import About
-from moldau.serving.question import Answer, text
+from moldau.serving.question import Answer, Behind, text
 from moldau.serving.reader import Reader
 from moldau.settings import Settings
 from moldau.topologies.description import TopologyDescription
@@ -86,6 +86,16 @@ class Page:
     note: str = ""
     """What a reader has to know before he trusts the page."""
     topology: TopologyDescription | None = None
+
+    @property
+    def behind(self) -> Behind | None:
+        """What of its rows others have followed."""
+        answers = (section for section in self.sections if isinstance(section, Answer))
+        found = [answer.behind for answer in answers if answer.behind]
+        if not found:
+            return None
+        commits = {name: version for one in found for name, version in one.commits.items()}
+        return Behind(min(one.seen_ms for one in found), commits)
 
 
 def place_of(asked: Asked) -> int:

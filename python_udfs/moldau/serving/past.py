@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -10,9 +11,10 @@ from dataclasses import dataclass, replace
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, parse_instant
 from moldau.runs.past.source import About
+from moldau.serving.open_tables import Busy
 from moldau.serving.page import Asked, Page, Words
 from moldau.serving.question import Answer, Question, text
-from moldau.serving.reader import Busy, Reader
+from moldau.serving.reader import Reader
 
 PAST = ("group", "groups", "decisions")
 NO_PAST = (
@@ -22,22 +24,22 @@ NO_PAST = (
 MOST_RECORDS = 200_000  # of a moment that a page waits for
 _RECORDS = "decoded.group_records"
 _PATIENCE = 60.0
+_OPEN = 4  # moments
 
 
 @dataclass(frozen=True)
 class _Held:
-    key: object
     stack: ExitStack
     then: Asked
     words: str
 
 
 class Moments:
-    """The last moment stays open: its pages are turned, sorted and searched."""
+    """The last ones stay open: their pages are turned, sorted and searched."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._held: _Held | None = None
+        self._held: OrderedDict[object, _Held] = OrderedDict()
 
     @contextmanager
     def of(self, asked: Asked, as_of_ms: int, about: About) -> Iterator[tuple[Asked, str]]:
@@ -48,21 +50,24 @@ class Moments:
             raise Busy("the past is asked for by too many at once: try again in a moment")
         try:
             key = (as_of_ms, about, asked.reader.versions())
-            if self._held is None or self._held.key != key:
-                self._close()
+            held = self._held.pop(key, None)
+            if held is None:
                 _require_few(asked, as_of_ms, about)
-                self._held = _opened(key, asked, as_of_ms, about)
-            yield replace(self._held.then, given=asked.given), self._held.words
+                self._close(_OPEN - 1)
+                held = _opened(asked, as_of_ms, about)
+            self._held[key] = held
+            yield replace(held.then, given=asked.given), held.words
         finally:
             self._turn.release()
 
-    def _close(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
+    def _close(self, stay: int) -> None:
+        """All but so many."""
+        while len(self._held) > stay:
+            _, held = self._held.popitem(last=False)
             held.stack.close()
 
 
-def _opened(key: object, asked: Asked, as_of_ms: int, about: About) -> _Held:
+def _opened(asked: Asked, as_of_ms: int, about: About) -> _Held:
     from moldau.runs.as_of import as_of  # runs are imported when somebody asks for the past
 
     stack = ExitStack()
@@ -70,7 +75,7 @@ def _opened(key: object, asked: Asked, as_of_ms: int, about: About) -> _Held:
     with asked.reader.alone():
         moment = stack.enter_context(as_of(settings, as_of_ms, about))
     reader = Reader(moment.settings.warehouse)
-    return _Held(key, stack, Asked(moment.settings, reader, as_of_ms, {}), moment.words)
+    return _Held(stack, Asked(moment.settings, reader, as_of_ms, {}), moment.words)
 
 
 def _require_few(asked: Asked, as_of_ms: int, about: About) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -63,13 +64,26 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Behind:
+    """Tables as they stood, while newer rows are made ready.
+
+    `seen_ms`: when they were last seen to be the latest; `commits`: by table that has moved since,
+    the version that was read."""
+
+    seen_ms: int
+    commits: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Answer:
-    """`problem`: why there are no rows, in words; None = these are all."""
+    """`problem`: why there are no rows, in words; None = these are all. `behind`: None = these are
+    the latest."""
 
     question: Question
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     problem: str | None = None
+    behind: Behind | None = None
 
     def as_dicts(self) -> list[dict[str, Any]]:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

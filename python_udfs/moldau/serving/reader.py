@@ -7,46 +7,41 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from moldau.errors import MoldauError
-from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import Tables
-from moldau.reading.tables.views import PARAMETERS, is_view, tables_under, views_under
+from moldau.reading.tables.views import PARAMETERS, views_under
 from moldau.serving.asking import Asking
+from moldau.serving.open_tables import (
+    BUSY,
+    PATIENCE,
+    POLL,
+    Busy,
+    Opened,
+    OpenTables,
+    Versions,
+    tables_of,
+    tells_polls,
+)
 from moldau.serving.question import Answer, Question
-from moldau.serving.taken import Group, make_room, of_groups, taking, taking_group
-from moldau.warehouse.delta_log import newest_version
-from moldau.warehouse.paths import POLLS
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from moldau.serving.taken import Group, of_groups, taking, taking_group
+from moldau.serving.visits import Visits
 
 SECONDS = 20.0  # a query
-_PATIENCE = 60.0  # seconds that a page waits for its turn
 _AT_ONCE = 2  # queries: each has all cores
-_OPEN = 16  # connections
 _KEPT = 256  # answers
 _LETTERS = 100_000  # of an answer that is kept
-_POLL = "poll "
-_BUSY = "too many pages are asked for at once: try again in a moment"
-# the files are in the cache of the system, once for all connections
-_OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
-Versions = tuple[tuple[str, int], ...]
-_Opened = tuple[tuple[str, ...], tuple[str, ...]]
-"""Of a connection: the relations that it has, and those with room for some of their rows."""
 _Key = tuple[str, int, Versions]
 """Of an answer: its SQL, its clock, and what it was asked of."""
-
-
-class Busy(MoldauError):
-    """Too many ask at once."""
+_Make = Callable[[Opened, list[Answer | None]], list[Answer]]
+"""Asks what is not known yet."""
 
 
 class Reader:
@@ -56,33 +51,40 @@ class Reader:
         self.warehouse = warehouse
         self._seconds = seconds
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
-        self._opening = threading.Lock()
-        self._open: OrderedDict[_Opened, tuple[Versions, DuckDBPyConnection]] = OrderedDict()
-        self._asked: set[_Opened] = set()  # of these, since they were opened beforehand
+        self.visits = Visits()
+        self._tables = OpenTables(warehouse, seconds, self.visits)
         self._keeping = threading.Lock()
         self._kept: OrderedDict[_Key, Answer] = OrderedDict()
+        self._asked: WeakValueDictionary[tuple[_Key, ...], threading.Lock] = WeakValueDictionary()
+        self.alone, self.renew = self._tables.alone, self._tables.renew
 
-    def ask(self, questions: Sequence[Question], at_ms: int) -> list[Answer]:
+    def ask(
+        self, questions: Sequence[Question], at_ms: int, is_latest: bool = False
+    ) -> list[Answer]:
         """The answers, in order: what is wrong with one question is said in its answer.
 
-        `at_ms`: the clock of the marts. MoldauError without a warehouse; Busy when no turn came.
+        `at_ms`: the clock of the marts; `is_latest`: rows that others have followed are not wanted.
+        MoldauError without a warehouse; Busy when no turn came.
         """
-        names, versions = self._there(name for question in questions for name in question.reads)
-        keys = [_key(question, at_ms, versions) for question in questions]
-        known = [self._known(key) for key in keys]
-        if all(known):
-            return _of(questions, [answer for answer in known if answer])
-        with self._turn():
-            try:
-                connection = self._opened(names, versions)
-            except MoldauError as error:
-                return [Answer(question, problem=str(error)) for question in questions]
-            with closing(Asking(connection, at_ms, self._seconds)) as asking:
-                found = [
-                    self._known(key) or self._keep(key, _answer(asking, question, names))
-                    for question, key in zip(questions, keys, strict=True)
+        names, versions = self._tables.there(name for q in questions for name in q.reads)
+
+        def keys(versions: Versions) -> list[_Key]:
+            return [_key(question, at_ms, versions) for question in questions]
+
+        def make(opened: Opened, known: list[Answer | None]) -> list[Answer]:
+            with closing(self._asking(opened, at_ms)) as asking:
+                return [
+                    answer or _answer(asking, question, names)
+                    for question, answer in zip(questions, known, strict=True)
                 ]
-                return _of(questions, found)
+
+        try:
+            found = self._found(names, (), versions, keys, make, is_latest)
+        except Busy:
+            raise
+        except MoldauError as error:
+            return [Answer(question, problem=str(error)) for question in questions]
+        return _of(questions, found)
 
     def ask_of_group(
         self,
@@ -99,24 +101,24 @@ class Reader:
         given.
         """
         wanted = dict.fromkeys([*reads, *(name for q in questions for name in q.reads)])
-        names, versions = self._there(wanted)
-        every = tuple(versions.items())
-        # the same words ask for other rows: those of the group are all that there are
-        keys: list[_Key] = [(f"{group} {q.whole_sql}", at_ms, every) for q in (about, *questions)]
-        known = [self._known(key) for key in keys]
-        if not all(known):
-            with self._turn():
-                taken = of_groups(versions)
-                try:
-                    connection = self._opened(names, versions, taken)
-                except MoldauError as error:
-                    return (), [Answer(question, problem=str(error)) for question in questions]
-                before = taking_group(taken, group)
-                with closing(Asking(connection, at_ms, self._seconds, before)) as asking:
-                    told = _told(asking, about, words, wanted.keys() - set(names))
-                    answers = [_answer(asking, question, names) for question in questions]
-                known = [self._keep(key, a) for key, a in zip(keys, [told, *answers], strict=True)]
-        first, *rest = [answer for answer in known if answer]
+        names, versions = self._tables.there(wanted)
+        taken = of_groups(name for name, _ in versions)
+
+        def keys(versions: Versions) -> list[_Key]:
+            # the same words ask for other rows: those of the group are all that there are
+            return [(f"{group} {q.whole_sql}", at_ms, versions) for q in (about, *questions)]
+
+        def make(opened: Opened, _: object) -> list[Answer]:
+            with closing(self._asking(opened, at_ms, taking_group(taken, group))) as asking:
+                told = _told(asking, about, words, wanted.keys() - set(names))
+                return [told, *(_answer(asking, question, names) for question in questions)]
+
+        try:
+            first, *rest = self._found(names, taken, versions, keys, make)
+        except Busy:
+            raise
+        except MoldauError as error:
+            return (), [Answer(question, problem=str(error)) for question in questions]
         if first.problem is not None:
             return (first.problem,), rest
         return tuple(str(line) for (line,) in first.rows), rest
@@ -128,60 +130,78 @@ class Reader:
         """Open as long as the block goes on, which is bounded as a query is.
 
         `often`: marts that are read several times."""
-        names, versions = self._there(wanted)
+        names, _ = self._tables.there(wanted)
         # of those made from each other the first one is taken first
         once = [view.name for view in views_under(names) if view.name in often]
         with self._turn():
-            connection = self._opened(names, versions, once)
+            opened = self._tables.latest(names, once)
             before = [taking(name) for name in once]
             with (
-                closing(Asking(connection, at_ms, self._seconds, before)) as asking,
+                closing(self._asking(opened, at_ms, before)) as asking,
                 asking.tables(set(wanted) - set(names)) as tables,
             ):
                 yield tables
 
-    def versions(self, names: Collection[str] = ()) -> Versions:
-        """Of the tables under these relations, or of all: what moves when a page may be another
-        one."""
-        if names:
-            return tuple(self._there(names)[1].items())
-        return tuple(self._versions(existing_tables(self.warehouse)).items())
+    def versions(self) -> Versions:
+        """Of all tables: what moves when anything may be another."""
+        return self._tables.versions(existing_tables(self.warehouse))
 
-    def renew(self) -> None:
-        """Open at their latest versions, before they are asked for, the tables that were asked for
-        since this was done last."""
-        asked, self._asked = self._asked, set()
-        for names, taken in asked:
-            found = self._versions(set().union(*map(_tables_of, names)))
-            with self._turn():
-                self._open_at(names, found, taken)
+    def _found(
+        self,
+        names: tuple[str, ...],
+        taken: Sequence[str],
+        versions: Versions,
+        keys: Callable[[Versions], list[_Key]],
+        make: _Make,
+        is_latest: bool = False,
+    ) -> list[Answer]:
+        """Answers of the latest rows, or of those before them, while these are made ready: what is
+        wrong with one of them is never told of rows that others have followed."""
+        known = list(map(self._known, keys(versions)))
+        if all(known):
+            return [answer for answer in known if answer]
+        opened, behind = (
+            (self._tables.latest(names, taken), None)
+            if is_latest
+            else self._tables.soon(names, taken)
+        )
+        found = self._asked_of(opened, keys(opened.versions), make)
+        if behind is None:
+            return found
+        if any(answer.problem is not None for answer in found):
+            return self._found(names, taken, versions, keys, make, is_latest=True)
+        return [replace(answer, behind=behind) for answer in found]
+
+    def _asked_of(self, opened: Opened, keys: list[_Key], make: _Make) -> list[Answer]:
+        with self._once(tuple(keys)), self._turn():
+            known = list(map(self._known, keys))
+            if all(known):
+                return [answer for answer in known if answer]
+            return list(map(self._keep, keys, make(opened, known)))
+
+    def _asking(self, opened: Opened, at_ms: int, before: Sequence[str] = ()) -> Asking:
+        return Asking(opened.connection, at_ms, self._seconds, opened.staying, before)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """While somebody else opens tables of this process, which are shared and move on.
-
-        Busy when no turn came."""
-        if not self._opening.acquire(timeout=_PATIENCE):
-            raise Busy(_BUSY)
+    def _once(self, keys: tuple[_Key, ...]) -> Iterator[None]:
+        """Who asks the same meanwhile waits, and finds it known."""
+        with self._keeping:
+            lock = self._asked.setdefault(keys, threading.Lock())
+        if not lock.acquire(timeout=PATIENCE):
+            raise Busy(BUSY)
         try:
             yield
         finally:
-            self._opening.release()
+            lock.release()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        if not self._turns.acquire(timeout=_PATIENCE):
-            raise Busy(_BUSY)
+        if not self._turns.acquire(timeout=PATIENCE):
+            raise Busy(BUSY)
         try:
             yield
         finally:
             self._turns.release()
-
-    def _there(self, names: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]]:
-        """Those of the relations whose tables the warehouse has, and these as they are now."""
-        existing = set(existing_tables(self.warehouse))
-        there = tuple(name for name in dict.fromkeys(names) if _tables_of(name) <= existing)
-        return there, self._versions(set().union(*map(_tables_of, there)))
 
     def _known(self, key: _Key) -> Answer | None:
         with self._keeping:
@@ -199,51 +219,12 @@ class Reader:
                 self._kept.popitem(last=False)
         return answer
 
-    def _opened(
-        self, names: tuple[str, ...], found: Mapping[str, int], taken: Sequence[str] = ()
-    ) -> DuckDBPyConnection:
-        """The tables at their latest versions; those who still ask of earlier ones go on.
 
-        `taken`: with room for rows of these in the place of all.
-        """
-        self._asked.add((names, tuple(taken)))
-        return self._open_at(names, found, tuple(taken))
-
-    def _open_at(
-        self, names: tuple[str, ...], found: Mapping[str, int], taken: tuple[str, ...]
-    ) -> DuckDBPyConnection:
-        key, versions = (names, taken), tuple(found.items())
-        if (held := self._open.get(key)) and held[0] == versions:
-            return held[1]
-        with self.alone():
-            held = self._open.pop(key, None)
-            if held is None or held[0] != versions:
-                clock = "getvariable('at_ms')"
-                connection = connect_duckdb(self.warehouse, names, at_ms=clock, own=_OWN)
-                if taken:
-                    connection.execute("commit")
-                    make_room(connection, taken)
-                held = (versions, connection)
-            self._open[key] = held
-            while len(self._open) > _OPEN:
-                self._open.popitem(last=False)
-            return held[1]
-
-    def _versions(self, names: Iterable[str]) -> dict[str, int]:
-        """Of these tables: what moves when an answer may be another one."""
-        found = {
-            name: newest_version(self.warehouse.joinpath(*name.split(".", 1)))
-            for name in sorted(names)
-        }
-        polls = sorted((self.warehouse / POLLS).glob("*.json"))
-        return found | {_POLL + file.name: file.stat().st_mtime_ns for file in polls}
-
-
-def _key(question: Question, at_ms: int, versions: Mapping[str, int]) -> _Key:
+def _key(question: Question, at_ms: int, versions: Versions) -> _Key:
     """Of no clock, if no mart that is read asks for it."""
     reads = question.reads
-    under = set().union(*map(_tables_of, reads))
-    moved = tuple((n, v) for n, v in versions.items() if n in under or n.startswith(_POLL))
+    under, is_of_polls = set().union(*map(tables_of, reads)), any(map(tells_polls, reads))
+    moved = tuple((n, v) for n, v in versions if n in under or (is_of_polls and n.startswith(POLL)))
     return question.whole_sql, at_ms if any(map(_has_clock, reads)) else 0, moved
 
 
@@ -272,12 +253,6 @@ def _told(
             return Answer(about, ("line",), tuple((line,) for line in words(tables)))
     except MoldauError as error:
         return Answer(about, problem=str(error))
-
-
-@lru_cache(maxsize=1_000)
-def _tables_of(name: str) -> frozenset[str]:
-    """Of the warehouse: those that a mart is made from, or the table itself."""
-    return frozenset(tables_under([name]) if is_view(name) else {name})
 
 
 @lru_cache(maxsize=1_000)

@@ -48,7 +48,15 @@ def json_of(page: Page, at_ms: int) -> dict[str, Any]:
     """Exact values: what a page cuts is whole here."""
     sections = dict(_answer(s) if isinstance(s, Answer) else _words(s) for s in page.sections)
     note = {"note": page.note} if page.note else {}
-    return {"title": page.title, "at": format_instant(at_ms), **note, "sections": sections}
+    told = {"title": page.title, "at": format_instant(at_ms), **note, **_behind(page)}
+    return {**told, "sections": sections}
+
+
+def _behind(page: Page) -> dict[str, Any]:
+    if page.behind is None:
+        return {}
+    stood_at = format_instant(page.behind.seen_ms)
+    return {"behind": {"stood_at": stood_at, "commits": dict(page.behind.commits)}}
 
 
 def _answer(section: Answer) -> tuple[str, dict[str, Any]]:
@@ -87,7 +95,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"visible": visible, "label": label_of}
+    environment.filters |= {"visible": visible, "label": label_of, "instant": format_instant}
     environment.tests |= {"answer": _is_answer, "number_of": is_number}
     environment.globals |= {
         "BOX": BOX,

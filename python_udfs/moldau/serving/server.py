@@ -61,23 +61,21 @@ def serve(
             f"others may reach {host}: give a token of {_SHORTEST_TOKEN} letters or more, by "
             "--token-file or MOLDAU_SERVE_TOKEN, or leave --host out"
         )
-    answering = application(settings, token)
-    listening = _listen(host, port)
-    config = uvicorn.Config(
-        answering,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        http="h11",
-        ws="none",
-        h11_max_incomplete_event_size=_LONGEST_REQUEST,
-        limit_concurrency=_AT_ONCE,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{listening.getsockname()[1]}/"
-    with listening:
+    with _listen(host, port) as listening:
+        config = uvicorn.Config(
+            application(settings, token, is_beforehand=True),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            http="h11",
+            ws="none",
+            h11_max_incomplete_event_size=_LONGEST_REQUEST,
+            limit_concurrency=_AT_ONCE,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listening.getsockname()[1]}/"
         asyncio.run(_Server(config, lambda: told(address)).serve(sockets=[listening]))
 
 

@@ -19,6 +19,8 @@ from moldau.serving.reader import Reader
 from moldau.serving.taken import of_groups
 from moldau.settings import load_settings
 from moldau.warehouse.contracts import tables
+from moldau.warehouse.paths import POLLS
+from moldau.warehouse.polls import note_poll
 
 CLUSTER = "east"
 GROUPS = ("app", "app b", "apps", "it's {cluster}")
@@ -75,7 +77,7 @@ def test_tables_that_moved_are_opened_before_they_are_asked_for_again(
         opened.append(given)
         return connect_duckdb(*given, **named)
 
-    monkeypatch.setattr("moldau.serving.reader.connect_duckdb", noting)
+    monkeypatch.setattr("moldau.serving.open_tables.connect_duckdb", noting)
     asked = "select count(*) from state.groups"
     assert ask(reader, "new", asked)[0].rows == ((0,),)
     reader.renew()
@@ -144,11 +146,12 @@ def test_rows_that_stay_are_found_once_whoever_asks(reader: Reader) -> None:
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda at_ms: reader.ask(asked, at_ms), range(4)))
     assert [[answer.rows for answer in found] for found in answers] == [expected] * 4
-    [(_, connection)] = reader._open.values()
-    made = connection.cursor().execute("select table_name, estimated_size from duckdb_tables()")
+    [opened] = reader._tables._open.values()
+    asked_of = "select table_name, estimated_size from duckdb_tables()"
+    made = opened.connection.cursor().execute(asked_of)
     assert sorted(made.fetchall()) == [("every", 2 * len(GROUPS)), ("last_one", 1)]
     # what is gone from them is not made anew
-    connection.cursor().execute("delete from every where group_id <> 'apps'")
+    opened.connection.cursor().execute("delete from every where group_id <> 'apps'")
     assert [answer.rows for answer in reader.ask(again, 0)] == [(("apps",),)]
     [alone] = reader.ask([Question("d", "Q", asked[0].whole_sql)], 0)
     assert alone.rows == expected[0]
@@ -184,13 +187,17 @@ def test_what_no_clock_changes_is_asked_once(reader: Reader) -> None:
 
 
 def test_what_a_page_is_not_made_from_does_not_move_it(reader: Reader) -> None:
-    before, every = reader.versions(("marts.groups", "state.runs")), reader.versions()
+    tables, names = reader._tables, ("marts.groups", "state.runs")
+    before, every = tables.versions(names), reader.versions()
     write = writer(reader.warehouse)
     write("history.plugin_calls", {"cluster_id": CLUSTER, "group_id": "app"})
-    assert reader.versions(("marts.groups", "state.runs")) == before
+    (reader.warehouse / POLLS).parent.mkdir()
+    note_poll(reader.warehouse, CLUSTER, 1, [])
+    assert tables.versions(names) == before
     assert reader.versions() != every
+    assert tables.versions(["marts.freshness"])[-1][0] == f"poll {CLUSTER}.json"
     write("state.groups", {"cluster_id": CLUSTER, "group_id": "new"})
-    assert reader.versions(("marts.groups", "state.runs")) != before
+    assert tables.versions(names) != before
 
 
 def test_an_answer_is_of_the_words_in_which_it_was_asked_for(reader: Reader) -> None:

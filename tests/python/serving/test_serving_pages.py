@@ -187,6 +187,13 @@ def test_the_clock_is_in_every_link_on(client: TestClient) -> None:
     assert all(f"at={AT_MS}" in link or "at=2026-" in link for link in links)
 
 
+@pytest.mark.parametrize("at", ["0", "253402300799999"])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("group", "topology")])
+def test_a_clock_may_be_the_first_or_the_last(client: TestClient, name: str, at: str) -> None:
+    told = client.get(f"/{name}.json", params={"at": at}).json()
+    assert [s["problem"] for s in told["sections"].values() if s.get("problem")] == []
+
+
 def test_runs_that_decide_nothing_lead_nowhere(client: TestClient) -> None:
     html = client.get("/runs", params=AT).text
     assert "/decisions?run=00000002-sweep" in html
@@ -260,6 +267,15 @@ class TestReader:
         for file in (empty.warehouse / "state" / "groups").glob("*.parquet"):
             file.write_bytes(b"spoilt")
         assert "state.groups" in str(self.asked(empty, "select * from state.groups"))
+
+    def test_a_group_is_not_missing_where_its_table_is_damaged(self, empty: Settings) -> None:
+        writer(empty.warehouse)("state.groups", {"cluster_id": "east", "group_id": "g"})
+        for file in (empty.warehouse / "state" / "groups" / "_delta_log").glob("*.json"):
+            file.write_text("torn")
+        client = TestClient(application(empty), base_url=HERE)
+        told = client.get("/group.json", params={"cluster": "east", "group": "g"})
+        assert told.status_code == 400
+        assert "the commit is torn" in told.json()["problem"]
 
     def test_no_warehouse_is_told_at_the_start(self, empty: Settings) -> None:
         nowhere = empty.model_copy(update={"warehouse": empty.warehouse / "none"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ def connect_duckdb(
     makes_lists: bool = False,
     own: Mapping[str, str] = MappingProxyType({}),
     where: Mapping[str, str] = MappingProxyType({}),
+    between: Callable[[DuckDBPyConnection], None] | None = None,
 ) -> DuckDBPyConnection:
     """A connection with every table of the warehouse, and every mart, as a view `database.name`.
 
@@ -44,8 +45,8 @@ def connect_duckdb(
     left out); None = all. `at_ms`: the clock of the marts, as SQL if it is a text; None = now.
     `brought`: views in the place of those that marts are made from. `makes_lists`: what a run
     computes once is computed here, too, where else it is a view. `own`: settings of DuckDB;
-    `where`: by table, the condition of its rows that count. MoldauError if there is no warehouse
-    or a table's log is damaged.
+    `where`: by table, the condition of its rows that count; `between`: called when the tables are
+    there, and no mart yet. MoldauError if there is no warehouse or a table's log is damaged.
     """
     existing = existing_tables(warehouse)
     names = existing_relations(warehouse) if only is None else list(only)
@@ -60,6 +61,8 @@ def connect_duckdb(
         if name in wanted
         for path in create_view(connection, warehouse, name, where=where.get(name, "true"))
     ]
+    if between is not None:
+        between(connection)
     if views:
         _create_marts(connection, warehouse, views, at_ms, makes_lists)
     confine(connection, [*files, *([] if target is None else [os.path.abspath(target)])])

@@ -101,7 +101,10 @@ where cluster_id = {text(cluster)} and {is_it} limit 1""",
             )
         ],
         asked.at_ms,
+        is_latest=True,
     )
+    if found.problem is not None:
+        raise MoldauError(found.problem)
     if not found.rows:
         raise MoldauError(f"cluster {cluster[:100]!r} has no group {(name or digest)[:100]!r}")
     [(cluster, name)] = found.rows

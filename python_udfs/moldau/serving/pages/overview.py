@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moldau.instants import format_instant
+from moldau.instants import LAST_MS, format_instant
 from moldau.reading.health.freshness import held_words, stale_words
 from moldau.reading.health.status import lock_holder, open_loads
 from moldau.serving.page import Asked, Page, Tile, Words
@@ -17,9 +17,10 @@ _ROWS = 10
 
 def overview(asked: Asked) -> Page:
     questions = _questions(asked.at_ms)
-    answers = dict(
-        zip((q.name for q in questions), asked.reader.ask(questions, asked.at_ms), strict=True)
-    )
+    # what stays is found again when its own tables move, not with every run
+    staying, others = [q for q in questions if q.once], [q for q in questions if not q.once]
+    found = [answer for part in (staying, others) for answer in asked.reader.ask(part, asked.at_ms)]
+    answers = {answer.question.name: answer for answer in found}
     told = _told(asked, answers["freshness"].as_dicts())
     failed = answers["failed_runs"].in_all + answers["failed_calls"].in_all
     tiles = (
@@ -49,11 +50,6 @@ def overview(asked: Asked) -> Page:
     )
 
 
-def read() -> tuple[str, ...]:
-    """The tables and marts that it is made from."""
-    return tuple(dict.fromkeys(name for question in _questions(0) for name in question.reads))
-
-
 def _tile(label: str, count: int, section: str) -> Tile:
     return Tile(label, count, section, is_good=count == 0)
 
@@ -75,7 +71,7 @@ def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
 
 def _questions(at_ms: int) -> list[Question]:
     steps = (0, _DAY_MS, -_DAY_MS, _TICK_MS)
-    now, tomorrow, yesterday, soonest = (instant(at_ms + step) for step in steps)
+    now, tomorrow, yesterday, soonest = (instant(min(at_ms + step, LAST_MS)) for step in steps)
     due = Once(
         "due",
         """select cluster_id, group_id, expires_at, count(*) as offsets
@@ -91,7 +87,23 @@ from due
 group by cluster_id, group_id""",
         stays=True,
     )
-    until = format_instant(at_ms + _DAY_MS)
+    held = Once(
+        "held",
+        f"""select
+    cluster_id, group_id, deferred_since, failed_attempts, last_outcome, last_plugin_message,
+    last_failed_at, count(*) over () as in_all
+from marts.deferred_groups
+order by deferred_since, cluster_id, group_id limit {_ROWS}""",
+        stays=True,
+    )
+    kept = Once(
+        "kept",
+        """select cluster_id, blocked_by, count(*) as groups
+from marts.cleanup_preview where blocked_by is not null
+group by cluster_id, blocked_by""",
+        stays=True,
+    )
+    until = format_instant(min(at_ms + _DAY_MS, LAST_MS))
     return [
         Question(
             "lost_by_hour",
@@ -127,21 +139,18 @@ order by first_expires_at, cluster_id, group_id""",
         Question(
             "held",
             "Groups that are held",
-            f"""select
-    cluster_id, group_id, deferred_since, failed_attempts, last_outcome, last_plugin_message,
-    last_failed_at, count(*) over () as in_all
-from marts.deferred_groups
-order by deferred_since, cluster_id, group_id limit {_ROWS}""",
+            "select * from held order by deferred_since, cluster_id, group_id",
             "No group waits for its topology description to be deleted.",
+            once=(held,),
             about="Their topology description has to be deleted before they are.",
         ),
         Question(
             "kept",
             "Why groups stay",
-            f"""select cluster_id, blocked_by, count(*) as groups, count(*) over () as in_all
-from marts.cleanup_preview where blocked_by is not null
-group by cluster_id, blocked_by order by groups desc, cluster_id, blocked_by limit {_ROWS}""",
+            f"""select *, count(*) over () as in_all from kept
+order by groups desc, cluster_id, blocked_by limit {_ROWS}""",
             "No decision keeps one: `moldau sweep --dry-run` decides.",
+            once=(kept,),
         ),
         Question(
             "not_ready",
