@@ -10,8 +10,8 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +48,7 @@ BUSY = "too many pages are asked for at once: try again in a moment"
 _OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
 Versions = tuple[tuple[str, tuple[int, int]], ...]
 """By table: its last commit and the time of it, as another table may be made in its place."""
+Turn = Callable[[], AbstractContextManager[None]]
 _Key = tuple[tuple[str, ...], tuple[str, ...]]
 """Of a connection: the relations that it has, and those with room for some of their rows."""
 
@@ -99,9 +100,10 @@ class Opened:
 class OpenTables:
     """Threads may ask at the same time."""
 
-    def __init__(self, warehouse: Path, seconds: float, visits: Visits) -> None:
-        """`seconds`: in which what stays beside tables has to be found."""
-        self.warehouse, self._seconds, self._visits = warehouse, seconds, visits
+    def __init__(self, warehouse: Path, seconds: float, visits: Visits, turn: Turn) -> None:
+        """`seconds`: in which what stays beside tables has to be found; `turn`: to ask."""
+        self.warehouse, self._seconds = warehouse, seconds
+        self._visits, self._turn = visits, turn
         self._opening, self._keeping = threading.Lock(), threading.Lock()
         self._open: OrderedDict[_Key, Opened] = OrderedDict()
 
@@ -192,8 +194,10 @@ class OpenTables:
             started = time.monotonic()
             with self.alone():
                 opened = self._connected(key)
-            with closing(Asking(opened.connection, 0, self._seconds, opened.staying)) as asking:
-                asking.make_to_stay(list(before.staying.made.values()))
+            if staying := list(before.staying.made.values()):
+                asking = Asking(opened.connection, 0, self._seconds, opened.staying)
+                with closing(asking), self._turn():
+                    asking.make_to_stay(staying)
             opened.asked_at, now = before.asked_at, time.monotonic()
             opened.took = now - started
             opened.stands_until = now + _REST * opened.took

@@ -30,7 +30,7 @@ from moldau.serving.open_tables import (
     tables_of,
     tells_polls,
 )
-from moldau.serving.question import Answer, Question
+from moldau.serving.question import Answer, Behind, Question
 from moldau.serving.taken import Group, of_groups, taking, taking_group
 from moldau.serving.visits import Visits
 
@@ -52,7 +52,7 @@ class Reader:
         self._seconds = seconds
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self.visits = Visits()
-        self._tables = OpenTables(warehouse, seconds, self.visits)
+        self._tables = OpenTables(warehouse, seconds, self.visits, self._turn)
         self._keeping = threading.Lock()
         self._kept: OrderedDict[_Key, Answer] = OrderedDict()
         self._asked: WeakValueDictionary[tuple[_Key, ...], threading.Lock] = WeakValueDictionary()
@@ -108,7 +108,9 @@ class Reader:
             # the same words ask for other rows: those of the group are all that there are
             return [(f"{group} {q.whole_sql}", at_ms, versions) for q in (about, *questions)]
 
-        def make(opened: Opened, _: object) -> list[Answer]:
+        def make(opened: Opened, known: list[Answer | None]) -> list[Answer]:
+            if all(known):
+                return [answer for answer in known if answer]
             with closing(self._asking(opened, at_ms, taking_group(taken, group))) as asking:
                 told = _told(asking, about, words, wanted.keys() - set(names))
                 return [told, *(_answer(asking, question, names) for question in questions)]
@@ -157,27 +159,33 @@ class Reader:
     ) -> list[Answer]:
         """Answers of the latest rows, or of those before them, while these are made ready: what is
         wrong with one of them is never told of rows that others have followed."""
-        known = list(map(self._known, keys(versions)))
-        if all(known):
-            return [answer for answer in known if answer]
-        opened, behind = (
-            (self._tables.latest(names, taken), None)
-            if is_latest
-            else self._tables.soon(names, taken)
-        )
-        found = self._asked_of(opened, keys(opened.versions), make)
+        if known := self._all_known(keys(versions)):
+            return known
+        opened, behind = self._pick(names, taken, is_latest)
+        found = self._all_known(keys(opened.versions))
+        if not found:
+            del opened  # who waits holds no tables open
+            with self._once(tuple(keys(()))), self._turn():
+                opened, behind = self._pick(names, taken, is_latest)
+                asked = keys(opened.versions)
+                found = list(map(self._keep, asked, make(opened, list(map(self._known, asked)))))
         if behind is None:
             return found
         if any(answer.problem is not None for answer in found):
             return self._found(names, taken, versions, keys, make, is_latest=True)
         return [replace(answer, behind=behind) for answer in found]
 
-    def _asked_of(self, opened: Opened, keys: list[_Key], make: _Make) -> list[Answer]:
-        with self._once(tuple(keys)), self._turn():
-            known = list(map(self._known, keys))
-            if all(known):
-                return [answer for answer in known if answer]
-            return list(map(self._keep, keys, make(opened, known)))
+    def _pick(
+        self, names: tuple[str, ...], taken: Sequence[str], is_latest: bool
+    ) -> tuple[Opened, Behind | None]:
+        if is_latest:
+            return self._tables.latest(names, taken), None
+        return self._tables.soon(names, taken)
+
+    def _all_known(self, keys: list[_Key]) -> list[Answer]:
+        """Empty if one is not."""
+        known = [answer for answer in map(self._known, keys) if answer]
+        return known if len(known) == len(keys) else []
 
     def _asking(self, opened: Opened, at_ms: int, before: Sequence[str] = ()) -> Asking:
         return Asking(opened.connection, at_ms, self._seconds, opened.staying, before)
