@@ -174,7 +174,10 @@ class OpenTables:
 
     def _may_stand(self, held: Opened) -> bool:
         is_old = held.left_at is not None and time.monotonic() - held.left_at > _OLD
-        return not is_old and not is_small(self.warehouse)
+        try:
+            return not is_old and not is_small(self.warehouse)
+        except (MoldauError, OSError):  # of a table that may be another one
+            return False
 
     def _renew(self, key: _Key, held: Opened) -> threading.Thread | None:
         """Who opens these tables again; None = they were opened just now."""
@@ -209,7 +212,8 @@ class OpenTables:
 
     def _connected(self, key: _Key) -> Opened:
         (names, taken), started = key, time.monotonic()
-        versions = self.versions(names)  # those that move from here on are seen to have moved
+        # what moves from here on is seen to have moved
+        seen_ms, versions = now_ms(), self.versions(names)
         # marts over tables without rows are planned in half the time
         tables = [name for name in taken if not is_view(name)]
         connection = connect_duckdb(
@@ -219,7 +223,7 @@ class OpenTables:
         if marts := [name for name in taken if is_view(name)]:
             connection.execute("commit")
             make_room(connection, marts)
-        return Opened(connection, versions, now_ms(), took=time.monotonic() - started)
+        return Opened(connection, versions, seen_ms, took=time.monotonic() - started)
 
     def _keep(self, key: _Key, opened: Opened) -> Opened:
         with self._keeping:

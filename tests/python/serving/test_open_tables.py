@@ -14,6 +14,7 @@ from hostile_rows import HERE
 from rows_support import writer
 from starlette.testclient import TestClient
 
+from moldau.errors import MoldauError
 from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.serving import open_tables, reader
 from moldau.serving.app import application
@@ -165,6 +166,18 @@ def test_damage_is_told_as_soon_as_it_is_seen(
     opened.renew()
     [answer] = opened.ask([Question("q", "Q", COUNT)], 0)
     assert "the commit is torn" in str(answer.problem)
+
+
+def test_damage_of_another_table_is_not_told(
+    opened: Reader, write: Callable[..., None], doors: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(_: Path) -> bool:
+        raise MoldauError("another table is damaged")
+
+    ask(opened, COUNT)
+    add(write, "second")
+    monkeypatch.setattr(open_tables, "is_small", damaged)
+    assert ask(opened, COUNT).rows == ((2,),)
 
 
 def test_what_stays_is_found_again_before_it_is_asked_for(
