@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, now_ms
+from moldau.serving.open_tables import WANTED_SECONDS
 from moldau.serving.page import Page
 from moldau.serving.pages.group import address_of
 from moldau.serving.question import Question
@@ -38,8 +39,9 @@ def _go_on(make: Make, reader: Reader) -> None:
     make_ready(make, reader)
     while True:
         started = time.monotonic()
-        with suppress(Exception):
-            reader.renew()
+        if reader.visits.were_within(WANTED_SECONDS):
+            with suppress(Exception):
+                reader.renew()
         time.sleep(max(_LOOK_SECONDS, _REST * (time.monotonic() - started)))
 
 

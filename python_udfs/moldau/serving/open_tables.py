@@ -6,7 +6,6 @@ is found. Meanwhile they are asked as they stood, and whoever asks is told so.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds that a page waits for its turn
 _SOON = 0.2  # seconds in which a page waits for many rows that moved to be open again
-_OLD = 30.0  # seconds after which none are shown that others have followed
-_WANTED = 600.0  # seconds since they were asked for
+_OLD_MS = 30_000  # after they were the latest no rows are shown any more
+WANTED_SECONDS = 600.0  # since they were asked for
 _POLITE = 3.0  # seconds that others are let go first
 _REST = 3  # times as long as it took to open tables again they stand
 _OPEN = 20  # connections: more than all pages together ask
@@ -67,8 +66,8 @@ class Opened:
     """When these versions were last seen to be the latest."""
     staying: Staying = field(default_factory=Staying)
     asked_at: float = 0.0
-    left_at: float | None = None
-    """When the tables were first seen to have moved on."""
+    may_stand: bool = True
+    """They could be opened again, as far as is known."""
     took: float = 0.0
     """Seconds, to open them again."""
     stands_until: float = 0.0
@@ -83,8 +82,6 @@ class Opened:
         """Notes what is seen of the latest versions."""
         if self.versions == versions:
             self.seen_ms = now_ms()
-        elif self.left_at is None:
-            self.left_at = time.monotonic()
         return self.versions == versions
 
     def behind(self, versions: Versions) -> Behind | None:
@@ -154,10 +151,12 @@ class OpenTables:
 
     def renew(self) -> None:
         """Open at their latest versions, before they are asked for, tables that are wanted."""
-        for key, held in reversed(list(self._open.items())):
-            is_wanted = time.monotonic() - held.asked_at < _WANTED
-            has_moved = is_wanted and not held.is_at(self.versions(key[0]))
-            if has_moved and (renewing := self._renew(key, held)):
+        asked_since = time.monotonic() - WANTED_SECONDS
+        with self._keeping:
+            wanted = [(key, h) for key, h in self._open.items() if h.asked_at >= asked_since]
+        moved = [(key, held) for key, held in wanted if not held.is_at(self.versions(key[0]))]
+        for key, held in reversed(moved):
+            if renewing := self._renew(key, held):
                 renewing.join()
 
     @contextmanager
@@ -173,9 +172,9 @@ class OpenTables:
             self._opening.release()
 
     def _may_stand(self, held: Opened) -> bool:
-        is_old = held.left_at is not None and time.monotonic() - held.left_at > _OLD
+        is_old = now_ms() - held.seen_ms > _OLD_MS
         try:
-            return not is_old and not is_small(self.warehouse)
+            return held.may_stand and not is_old and not is_small(self.warehouse)
         except (MoldauError, OSError):  # of a table that may be another one
             return False
 
@@ -206,7 +205,7 @@ class OpenTables:
             opened.stands_until = now + _REST * opened.took
             self._keep(key, opened)
         except Exception:
-            before.left_at = -math.inf  # whoever asks next is told what is wrong
+            before.may_stand = False  # whoever asks next is told what is wrong
         finally:
             before.renewing = None
 

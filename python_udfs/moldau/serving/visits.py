@@ -16,17 +16,23 @@ class Visits:
     def __init__(self) -> None:
         self._counting = threading.Lock()
         self._waiting, self._quiet_since = 0, time.monotonic()
+        self._are_any = False
 
     @contextmanager
     def one(self) -> Iterator[None]:
         with self._counting:
             self._waiting += 1
+            self._are_any = True
         try:
             yield
         finally:
             with self._counting:
                 self._waiting -= 1
                 self._quiet_since = time.monotonic()
+
+    def were_within(self, seconds: float) -> bool:
+        """Somebody asked, and not longer ago."""
+        return self._are_any and time.monotonic() - self._quiet_since < seconds
 
     def are_over(self, seconds: float) -> bool:
         """Waits until nobody has asked for half a second, but no longer than this."""

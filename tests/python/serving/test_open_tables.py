@@ -139,7 +139,7 @@ def test_nothing_stands_for_long(opened: Reader, write: Callable[..., None], doo
     doors.are_open.clear()
     assert ask(opened, COUNT, 1).behind
     with ThreadPoolExecutor(1) as pool:
-        held(opened).left_at = -1e9
+        held(opened).seen_ms -= 60_000
         waiting = pool.submit(ask, opened, COUNT, 2)
         assert not waiting.done()
         doors.are_open.set()
