@@ -11,7 +11,7 @@
      insert_when          predicate on s for new rows, of an append or a replacement for every row; false = never insert
      works_on             run_list without whose rows there is nothing to write
      works_when           predicate on those rows
-     skips_no_rows        look first whether the model selects anything: an append of nothing is a commit, too
+     skips_no_rows        what the model selects is listed first: an append of nothing is a commit, too
      small_bytes          size on disk from which a table is merged in two steps, if nobody else writes; of all models the same
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
@@ -26,25 +26,35 @@
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- elif config.meta_get('works_on') and has_no_rows(ref(config.meta_get('works_on')), config.meta_get('works_when', 'true')) -%}
         {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
-    {%- elif config.meta_get('skips_no_rows') and has_no_rows('(' ~ compiled_code ~ ')') -%}
-        {%- do store_raw_result('main', message='SKIP no rows', code='SKIP', rows_affected=0) -%}
     {%- elif config.meta_get('in_slices_of') -%}
         {%- do append_in_slices(into, compiled_code) -%}
-    {%- else -%}
-        {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
-        {%- set is_big = bytes > config.meta_require('small_bytes') -%}
-        {%- if bytes == 0 and not config.meta_get('insert_when', true) -%}
-            {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
-        {%- elif write != 'merge' or (bytes == 0 and is_alone()) -%}
-            {%- call statement('main') -%}{{ insert_sql(into, compiled_code, write) }}{%- endcall -%}
+    {%- elif config.meta_get('skips_no_rows') -%}
+        {%- set selected = 'run.' ~ model.alias ~ '_selected' -%}
+        {%- do make_list(selected, compiled_code) -%}
+        {%- if has_no_rows(selected) -%}
+            {%- do store_raw_result('main', message='SKIP no rows', code='SKIP', rows_affected=0) -%}
         {%- else -%}
-            {%- set affected = merge_in_parts(into, compiled_code) if is_big and is_alone() else affected_rows(merge_sql(into, compiled_code)) -%}
-            {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
+            {%- do write_rows(into, 'select * from ' ~ selected, write) -%}
         {%- endif -%}
+    {%- else -%}
+        {%- do write_rows(into, compiled_code, write) -%}
     {%- endif -%}
     {%- if whole_run() -%}{%- do adapter.ends(model.name) -%}{%- endif -%}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
+
+{% macro write_rows(into, source_sql, write) %}
+    {%- set bytes = size_bytes(into) if write == 'merge' else 0 -%}
+    {%- set is_big = bytes > config.meta_require('small_bytes') -%}
+    {%- if bytes == 0 and not config.meta_get('insert_when', true) -%}
+        {%- do store_raw_result('main', message='SKIP empty table', code='SKIP', rows_affected=0) -%}
+    {%- elif write != 'merge' or (bytes == 0 and is_alone()) -%}
+        {%- call statement('main') -%}{{ insert_sql(into, source_sql, write) }}{%- endcall -%}
+    {%- else -%}
+        {%- set affected = merge_in_parts(into, source_sql) if is_big and is_alone() else affected_rows(merge_sql(into, source_sql)) -%}
+        {%- do store_raw_result('main', message='MERGE ' ~ affected, code='MERGE', rows_affected=affected) -%}
+    {%- endif -%}
+{% endmacro %}
 
 {% macro append_in_slices(into, source_sql) %}
     {%- set last = run_query('select coalesce(max(slice_index), -1) from ' ~ ref(config.meta_get('in_slices_of'))).rows[0][0] -%}

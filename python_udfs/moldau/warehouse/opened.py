@@ -39,6 +39,8 @@ def deleted_rows(table: DeltaTable) -> dict[str, list[int]]:
 
     DamagedError or UnreadableError if one cannot be read.
     """
+    if not may_hide_rows(table):
+        return {}
     with looking_at(Path(path_of(table.table_uri))):
         vectors = [batch for batch in table.deletion_vectors() if batch.num_rows]
     if not vectors:

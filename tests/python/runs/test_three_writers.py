@@ -8,6 +8,7 @@ run to dbt, and kills all of its that are to be killed.
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -59,9 +60,11 @@ def made(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Made:
         (folder / writer / "moldau.yml").write_text(YML)
         made.warehouses[writer] = folder / writer / "w"
     with opened(made.warehouses["duckdb"]) as embedded:
-        by_moldau(embedded, made.steps)
+        by_moldau(embedded, made.steps[:-SPARK])
+        if made.warehouses["duckdb"].exists():  # Spark goes on from here
+            shutil.copytree(made.warehouses["duckdb"], made.warehouses["spark"])
+        by_moldau(embedded, made.steps[-SPARK:])
     with spark_apart(session, made.warehouses["spark"]), opened(made.warehouses["spark"]) as spark:
-        by_moldau(spark, made.steps[:-SPARK])
         by_moldau(in_spark(spark), made.steps[-SPARK:])
     with spark_apart(session, made.warehouses["dbt"]), pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "dbt")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moldau.compiled.dbt import DbtError
-from moldau.compiled.graph import Node, helpers_under, models, tables_of
+from moldau.compiled.graph import Node, helpers_under, models, run_views_under, tables_of
 from moldau.compiled.written import SOURCE
 from moldau.engines.duckdb.delta_types import in_one_line
 from moldau.engines.duckdb.delta_views import create_view, open_duckdb
@@ -58,8 +58,8 @@ class DuckDBModels:
         # by table and columns of a key
         self._extents: dict[tuple[str, tuple[str, ...]], tuple[_Commit, list[Extent]]] = {}
         self._views: set[str] = set()
-        # views of `run.*` that are not known to be empty
-        self._brought = set(run_views())
+        self._unmade = set(run_views())  # views of `run.*` that nobody has read yet
+        self._brought: set[str] = set()  # those that are not known to be empty
 
     @cached_property
     def _connection(self) -> DuckDBPyConnection:
@@ -74,16 +74,21 @@ class DuckDBModels:
     def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
         self._looked_at.clear()
-        for name in self._brought - brought.keys():
-            self._create(f"run.{name}", _translated(rows_sql(run_views()[name], [])))
-        self._brought.clear()
+        self._empty(self._brought - brought.keys())
         for name, sql in brought.items():
             self.bring(name, sql)
+
+    def _empty(self, names: set[str]) -> None:
+        for name in names:
+            self._create(f"run.{name}", _translated(rows_sql(run_views()[name], [])))
+        self._brought -= names
+        self._unmade -= names
 
     def bring(self, name: str, sql: str) -> None:
         self._refresh(table for table in tables() if table in sql)
         self._create(f"run.{name}", _translated(sql))
         self._brought.add(name)
+        self._unmade.discard(name)
 
     def look_at(self, model: str, parts: Looked) -> None:
         """Make this model of the run that is open from these parts of tables, as they are then."""
@@ -91,6 +96,7 @@ class DuckDBModels:
 
     def run(self, names: Sequence[str]) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
+        self._empty(self._unmade & run_views_under(names))
         helpers = helpers_under(names)
         for node in models().values():
             if node.name in helpers:
@@ -101,6 +107,7 @@ class DuckDBModels:
     def make_views(self, names: Sequence[str]) -> None:
         """These views and what they read: views once a session, lists of the run each time."""
         self._refresh(tables_of(names))
+        self._empty(self._unmade & run_views_under(names))
         wanted = {*names, *helpers_under(names)}
         for node in models().values():
             if node.name in wanted:
@@ -245,6 +252,7 @@ class DuckDBModels:
         names = [name for name in tables() if name in statement]
         views = [name for name in _VIEW.findall(statement) if name in models()]
         self._refresh({*names, *tables_of(views)})
+        self._empty({name for name in self._unmade if f"run.{name}" in statement})
         return names
 
     def _refresh(self, names: Iterable[str]) -> None:
