@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from moldau.cli.demo_registry import Registry
 from moldau.cli.output import write_rows
 from moldau.cli.story import ask, heading, load, show, tell
+from moldau.plugins.registry import make_plugin
 from moldau.project import SAMPLES
 
 if TYPE_CHECKING:
@@ -78,8 +79,6 @@ def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) ->
 
 def fill(session: Session, cluster: str) -> None:
     """What the members of these groups pushed, as the records say that it is stored."""
-    from moldau.plugins.registry import make_plugin
-
     spec = session.settings.plugin_spec(cluster)
     assert spec
     plugin = make_plugin(spec)
