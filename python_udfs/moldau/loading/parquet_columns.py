@@ -15,7 +15,6 @@ of its row says what is wrong with it.
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -25,6 +24,7 @@ import pyarrow.compute as pc
 
 from moldau.loading.parquet_values import Column, Unsuited, leaf, plain, values_of, whole_numbers
 from moldau.loading.shape import Field
+from moldau.records.around import base64_text
 
 # an inner column and its path -> its values
 Convert = Callable[[pa.Array, str], list[Any]]
@@ -107,10 +107,7 @@ def _parts(name: str, column: pa.Array, path: str) -> list[dict[str, Any]]:
     """What a member of a header becomes: bytes are told as base64 unless they are a name."""
     column = plain(column)
     if pa.types.is_binary(column.type) and name != "key" and not name.endswith("_base64"):
-        return [
-            {f"{name}_base64": None if value is None else _base64(value)}
-            for value in column.to_pylist()
-        ]
+        return [{f"{name}_base64": base64_text(value)} for value in column.to_pylist()]
     return [{name: value} for value in _anything(column, path)]
 
 
@@ -158,7 +155,7 @@ def _anything(column: pa.Array, path: str) -> list[Any]:
         return [row if row is None else dict(row) for row in _pairs(column, path, _anything)]
     if _is_text(kind):
         values = values_of(leaf(column, pa.string(), path))
-        return [_base64(value) if isinstance(value, bytes) else value for value in values]
+        return [base64_text(value) if isinstance(value, bytes) else value for value in values]
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if is_number or pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return list(column.to_pylist())
@@ -227,7 +224,3 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
-
-
-def _base64(value: bytes) -> str:
-    return b64encode(value).decode("ascii")
