@@ -16,6 +16,7 @@ from moldau.errors import MoldauError
 from moldau.settings import Settings, load_settings
 from moldau.settings.fields import name_is_usable
 from moldau.settings.loaded import DEFAULT_CONFIG
+from moldau.settings.servers import checked_servers
 
 if TYPE_CHECKING:
     from moldau.collecting.rights import Examined
@@ -76,7 +77,6 @@ def add(
       moldau cluster add east --bootstrap-servers other:9092 --replace
     """
     from moldau.settings.edited import write_cluster
-    from moldau.settings.servers import checked_servers
 
     path = config or DEFAULT_CONFIG
     settings = load_settings(path if path.exists() else None, checks_plugins=False)

@@ -7,6 +7,7 @@ import click
 from moldau.cli.held import session_for, wait_option
 from moldau.cli.options import at_option, clusters_option, format_option, pass_settings
 from moldau.cli.output import write_rows
+from moldau.instants import now_ms
 from moldau.settings import Settings
 
 
@@ -40,7 +41,6 @@ def compare(
     """
     if len(rulesets) != 2:
         raise click.UsageError("give --ruleset twice")
-    from moldau.instants import now_ms
     from moldau.reading.tables.query import key_of, table_rows
     from moldau.runs.compare import compare as compare_rulesets
 

@@ -11,7 +11,7 @@ from moldau.cli.held import held_for, wait_option
 from moldau.cli.options import at_option, clusters_option, format_option, pass_settings
 from moldau.cli.output import write_dicts, write_rows
 from moldau.cli.say import say, warn
-from moldau.instants import format_instant
+from moldau.instants import format_instant, now_ms
 from moldau.settings import Settings
 
 if TYPE_CHECKING:
@@ -97,7 +97,6 @@ def run_kinds(
     Ends the command with exit code 2 if a plugin call failed, also one of a run that was
     interrupted and is finished first.
     """
-    from moldau.instants import now_ms
     from moldau.sessions.run import failed_calls
 
     at_ms = now_ms() if at_ms is None else at_ms

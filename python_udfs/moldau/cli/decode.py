@@ -12,6 +12,7 @@ import click
 from moldau.cli.failures import FINDINGS
 from moldau.cli.options import place_options
 from moldau.cli.say import Data, hand_over, say, warn
+from moldau.reading.tables.values import to_json
 
 if TYPE_CHECKING:
     from moldau.sessions.brought import Refusal
@@ -39,7 +40,6 @@ def decode(file: Path, topic: str | None = None, partition: int | None = None) -
     from moldau.loading.decoded_rows import decode_files
     from moldau.loading.inputs import Place, inputs
     from moldau.loading.tally import Tally
-    from moldau.reading.tables.values import to_json
 
     refused = 0
     tally = Tally()

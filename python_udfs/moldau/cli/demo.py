@@ -19,7 +19,7 @@ from moldau.cli.failures import works_on
 from moldau.cli.options import require_folder
 from moldau.cli.output import write_rows
 from moldau.cli.reaching import reach_options, timeout_option
-from moldau.cli.story import ask, explain, heading, show, tell
+from moldau.cli.story import ask, explain, heading, load, show, tell
 from moldau.engines.engine import EngineName
 from moldau.errors import MoldauError
 from moldau.project import SAMPLES
@@ -95,24 +95,18 @@ def demo(
 
 def _tell_story(settings: Settings, registry: Registry) -> None:
     from moldau.runs.decide import decide
-    from moldau.runs.load import load
+    from moldau.runs.load import load as load_files
     from moldau.runs.opening import open_session
 
     warehouse = settings.warehouse
-    east, west = SAMPLES / "east", SAMPLES / "west"
     tell(
         "Two Kafka 4.4.0 brokers, `east` and `west`, and their topic __consumer_offsets.\n"
         "Creating the warehouse ..."
     )
     with open_session(settings, "moldau demo") as session:
-        for files, cluster, kind in (
-            ([east / "__consumer_offsets.jsonl"], "east", "records"),
-            ([west / "__consumer_offsets.jsonl"], "west", "records"),
-            ([west / "open_transactions.jsonl"], "west", "open_transactions"),
-        ):
-            loaded = load(session, files, cluster, kind)
-            names = ", ".join(str(file.relative_to(SAMPLES)) for file in files)
-            tell(f"$ moldau load {names} --cluster {cluster} --kind {kind}", loaded.rows_new)
+        load(session, "east", "records", "east/__consumer_offsets.jsonl")
+        load(session, "west", "records", "west/__consumer_offsets.jsonl")
+        load(session, "west", "open_transactions", "west/open_transactions.jsonl")
         heading("Which groups are there?", "marts.groups")
         show(
             warehouse,
@@ -141,7 +135,8 @@ def _tell_story(settings: Settings, registry: Registry) -> None:
         heading("Why does c-txn-off stay?", "moldau explain c-txn-off")
         explain(warehouse, "c-txn-off", "west")
         before = _preview(warehouse)
-        load(session, [west / "__consumer_offsets.later.jsonl"], "west", "records")
+        later = SAMPLES / "west" / "__consumer_offsets.later.jsonl"
+        load_files(session, [later], "west", "records")
         heading(
             "And what did the broker do? The records that it wrote in the next 50 seconds:",
             "moldau load west/__consumer_offsets.later.jsonl --cluster west --kind records",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.cli.demo_registry import Registry
 from moldau.cli.output import write_rows
-from moldau.cli.story import ask, heading, show, tell
+from moldau.cli.story import ask, heading, load, show, tell
+from moldau.plugins.registry import make_plugin
 from moldau.project import SAMPLES
 
 if TYPE_CHECKING:
@@ -43,16 +44,13 @@ def settings_text(registry: Registry) -> str:
 def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) -> None:
     """Fill the plugin, clean up at `at_ms`; a delete fails, is retried; then sweep."""
     from moldau.runs.decide import decide
-    from moldau.runs.load import load
 
     tell(
         "\n--- Now moldau is in charge ---\n"
         f"Cluster `{CLUSTER}`: the records of `west`, but `authority: moldau`, and the topology\n"
         "descriptions lie in an HTTP service (plugin `webhook`). What is decided happens."
     )
-    records = "west/__consumer_offsets.jsonl"
-    loaded = load(session, [SAMPLES / records], CLUSTER, "records")
-    tell(f"$ moldau load {records} --cluster {CLUSTER} --kind records", loaded.rows_new)
+    load(session, CLUSTER, "records", "west/__consumer_offsets.jsonl")
     fill(session, CLUSTER)
     heading("What does the registry hold before?", registry.url)
     _show(registry)
@@ -81,8 +79,6 @@ def tell_of_being_in_charge(session: Session, registry: Registry, at_ms: int) ->
 
 def fill(session: Session, cluster: str) -> None:
     """What the members of these groups pushed, as the records say that it is stored."""
-    from moldau.plugins.registry import make_plugin
-
     spec = session.settings.plugin_spec(cluster)
     assert spec
     plugin = make_plugin(spec)

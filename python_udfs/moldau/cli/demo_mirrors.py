@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moldau.cli.story import explain, heading, show, tell
+from moldau.cli.story import explain, heading, load, show, tell
 from moldau.instants import format_instant
-from moldau.project import SAMPLES
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
 
 FLOW, AS_KAFKA = "a-to-b", "a-to-b-as-kafka"
-MIRRORED = SAMPLES / "mirrored"
 FLOWS = (
     "flows:\n"
     f'  {FLOW}: {{source: A, target: B, topics: "orders.*"}}\n'
@@ -75,16 +73,11 @@ def tell_of_mirrors(session: Session) -> None:
 
 
 def _load(session: Session, stage: str) -> None:
-    from moldau.runs.load import load
-
     for cluster, topics in (
         ("A", ("A.__consumer_offsets", "A.mm2-offset-syncs.B.internal")),
         ("B", ("B.__consumer_offsets", "B.A.checkpoints.internal")),
     ):
-        files = [MIRRORED / f"{topic}{stage}.jsonl" for topic in topics]
-        loaded = load(session, files, cluster, "records")
-        names = " ".join(str(file.relative_to(SAMPLES)) for file in files)
-        tell(f"$ moldau load {names} --cluster {cluster} --kind records", loaded.rows_new)
+        load(session, cluster, "records", *(f"mirrored/{topic}{stage}.jsonl" for topic in topics))
 
 
 def _translate(session: Session, at_ms: int) -> None:

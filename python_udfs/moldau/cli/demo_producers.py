@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moldau.cli.story import explain, heading, show, tell
+from moldau.cli.story import explain, heading, load, show, tell
 from moldau.instants import format_instant
-from moldau.project import SAMPLES
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
 
 CLUSTER = "logged"
-EVENTS = SAMPLES / "producers" / "producer_events.jsonl"
 PRODUCERS = (
     "producers:    # as the two that were recorded had them\n"
     "  default: {metadata.evict.ms: 8000, metadata.max.idle.ms: 8000, metadata.max.age.ms: 10000}\n"
@@ -67,7 +65,6 @@ def tell_of_producers(session: Session) -> None:
     """A round of the draft's algorithm, and what each rule set would have asked for."""
     from moldau.replays.clock import Span
     from moldau.runs.decide import decide
-    from moldau.runs.load import load
     from moldau.runs.replay import Asked, replay_metadata
 
     tell(
@@ -75,9 +72,7 @@ def tell_of_producers(session: Session) -> None:
         "Two producers of a Kafka 4.4.0 broker, and who wrote to what, from its request log.\n"
         "A topic is forgotten after 8 seconds without a write, and refreshed every 10."
     )
-    loaded = load(session, [EVENTS], CLUSTER, "producer_events")
-    name = EVENTS.relative_to(SAMPLES)
-    tell(f"$ moldau load {name} --cluster {CLUSTER} --kind producer_events", loaded.rows_new)
+    load(session, CLUSTER, "producer_events", "producers/producer_events.jsonl")
     tell(f"$ moldau metadata --cluster {CLUSTER} --at {format_instant(_AT_MS)}")
     decide(session, "metadata", [CLUSTER], _AT_MS, is_dry_run=False)
     heading("What would KIP-526's draft forget and fetch now?", "decisions.metadata_topics")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from moldau.cli.demo_in_charge import LAB, fill
 from moldau.cli.demo_registry import Registry
-from moldau.cli.story import heading, show, tell
-from moldau.project import SAMPLES
+from moldau.cli.story import heading, load, show, tell
 
 if TYPE_CHECKING:
     from moldau.sessions.session import Session
@@ -19,7 +18,6 @@ KINDS = ("heartbeats", "topology_pushes", "group_deletions")
 def tell_of_requests(session: Session, registry: Registry, at_ms: int) -> None:
     """A gate, a push that fails, its back-off, a push that is stored, a deletion held back."""
     from moldau.runs.decide import decide
-    from moldau.runs.load import load
 
     tell(
         "\n--- And what do clients get to hear? ---\n"
@@ -27,13 +25,9 @@ def tell_of_requests(session: Session, registry: Registry, at_ms: int) -> None:
         "Clients send heartbeats, push a topology description, delete groups. The first push of\n"
         f"{PUSHED} and the delete of {HELD_BACK} meet a registry that is being upgraded."
     )
-    records = "east/__consumer_offsets.jsonl"
-    loaded = load(session, [SAMPLES / records], LAB, "records")
-    tell(f"$ moldau load {records} --cluster {LAB} --kind records", loaded.rows_new)
+    load(session, LAB, "records", "east/__consumer_offsets.jsonl")
     for kind in KINDS:
-        file = SAMPLES / "requests" / f"{kind}.jsonl"
-        loaded = load(session, [file], LAB, kind)
-        tell(f"$ moldau load requests/{file.name} --cluster {LAB} --kind {kind}", loaded.rows_new)
+        load(session, LAB, kind, f"requests/{kind}.jsonl")
     fill(session, LAB)
     registry.fails_next |= {f"{LAB}/{PUSHED}", f"{LAB}/{HELD_BACK}"}
     tell(f"$ moldau requests --cluster {LAB}")

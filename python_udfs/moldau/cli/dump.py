@@ -80,10 +80,9 @@ def dump(
     if output_format == "table":
         say(f"{sum(each.records for each in dumped)} records written to {target}")
     rows = [
-        (each.extent.partition, each.extent.start, each.extent.end, each.records,
-         each.extent.hidden)
+        (each.span.partition_index, each.span.start, each.span.end, each.records, each.span.hidden)
         for each in dumped
-    ]  # fmt: skip
+    ]
     write_rows(_COLUMNS, rows, output_format)
 
 

@@ -14,7 +14,7 @@ from moldau.cli.options import (
 from moldau.cli.output import write_dicts
 from moldau.cli.say import say, warn
 from moldau.declared.domain import Explained
-from moldau.reading.explain.subjects import explained
+from moldau.reading.explain.subjects import explained, group_of
 from moldau.reading.health.freshness import freshness, held_words, stale_words
 from moldau.settings import Settings
 
@@ -71,7 +71,6 @@ def _explain_as_of(
     settings: Settings, text: str, cluster: str | None, as_of_ms: int, output_format: str
 ) -> None:
     """Of a group and what is decided about it: the same answer, from a warehouse of that moment."""
-    from moldau.reading.explain.subjects import group_of
     from moldau.runs.as_of import About, as_of
 
     subject = group_of(settings.warehouse, text, cluster)

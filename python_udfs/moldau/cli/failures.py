@@ -26,6 +26,7 @@ from moldau.cli import full_disk
 from moldau.cli.say import say, say_lines
 from moldau.errors import MoldauError
 from moldau.plugins.masking import without
+from moldau.warehouse.contracts import tables
 from moldau.warehouse.logs import add_error
 from moldau.warehouse.paths import DBT_LOG, ERRORS, SPARK_LOG
 
@@ -89,7 +90,6 @@ def _damage_behind(error: BaseException) -> str | None:
     warehouse = _warehouse.get()
     if warehouse is None or not isinstance(error, Exception):
         return None
-    from moldau.warehouse.contracts import tables
     from moldau.warehouse.create import is_initialised
     from moldau.warehouse.schema import of_an_earlier_version
     from moldau.warehouse.verify import damage_behind

@@ -8,6 +8,7 @@ from moldau.cli.held import held_for, wait_option
 from moldau.cli.options import pass_settings
 from moldau.cli.say import say
 from moldau.settings import Settings
+from moldau.warehouse.contracts import tables
 
 
 @click.command(name="init")
@@ -20,7 +21,6 @@ def init(settings: Settings, wait: float) -> None:
     Example:
       moldau init --warehouse ./warehouse
     """
-    from moldau.warehouse.contracts import tables
     from moldau.warehouse.create import create, is_initialised
     from moldau.warehouse.seeds import seed
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -10,8 +9,8 @@ import click
 from moldau.cli.failures import FINDINGS
 from moldau.cli.options import pass_settings_to_read
 from moldau.cli.say import hand_over, say
-from moldau.errors import MoldauError
 from moldau.settings import Settings
+from moldau.warehouse.durable import whole_file
 
 
 @click.command(name="reset-plan")
@@ -53,7 +52,8 @@ def reset_plan(
     if target is None:
         hand_over(plan.text)
     else:
-        _write(plan.text, target)
+        with whole_file(target) as unfinished:
+            unfinished.write_text(plan.text, encoding="utf-8", newline="")
     told = f"offsets: {plan.offsets}, groups: {len(plan.groups)}"
     say(told if target is None else f"{told}, in {target}", err=target is None)
     for one in plan.refused:
@@ -71,16 +71,3 @@ def reset_plan(
         )
     if plan.left_out:
         click.get_current_context().exit(FINDINGS)
-
-
-def _write(text: str, target: Path) -> None:
-    if not target.parent.is_dir():
-        raise MoldauError(f"the folder {target.parent} does not exist")
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="")
-        os.replace(unfinished, target)
-    except OSError as error:
-        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -22,29 +22,17 @@ if TYPE_CHECKING:
 
 _TABLE_COLUMNS = ("table", "rows", "files", "bytes", "version", "last_write_at")
 _RUN_COLUMNS = (
-    "run_id",
-    "kind",
-    "clusters",
-    "status",
-    "engine",
-    "decided_at",
-    "finished_at",
-    "counts",
-)
+    "run_id", "kind", "clusters", "status", "engine", "decided_at", "finished_at", "counts",
+)  # fmt: skip
 _CLUSTER_COLUMNS = ("cluster_id", "authority", "loaded_at", "decided_at", "plugin_name")
 _LAST_COLUMNS = (
     "kind", "decided_at", "finished_at", "rows", "status", "run_id", "engine", "clusters",
 )  # fmt: skip
 _SHOWN = 10
 _SETTING_COLUMNS = (
-    "cluster_id",
-    "authority",
-    "rulesets",
-    "plugin_name",
-    "offsets_retention_ms",
-    "check_interval_ms",
-    "valid_from",
-)
+    "cluster_id", "authority", "rulesets", "plugin_name", "offsets_retention_ms",
+    "check_interval_ms", "valid_from",
+)  # fmt: skip
 
 
 @click.command(name="status")
@@ -99,16 +87,20 @@ def _write_screen(found: Status) -> None:
     ]
     say(f"Came so far: {', '.join(came) or 'nothing yet'}")
     _write_part("Clusters: when something last came, and as of when they were decided",
-                _CLUSTER_COLUMNS, map(_cluster, seen.clusters[:_SHOWN]))  # fmt: skip
+                _CLUSTER_COLUMNS, map(_to_the_second, seen.clusters[:_SHOWN]))  # fmt: skip
     if len(seen.clusters) > _SHOWN:
         say(f"and {len(seen.clusters) - _SHOWN} more: see state.settings")
-    _write_part("Last run of each kind", _LAST_COLUMNS, map(_last, seen.runs))
+    _write_part("Last run of each kind", _LAST_COLUMNS, map(_to_the_second, map(_run, seen.runs)))
     say_lines("\n`--tables` lists the tables, `--format json` has everything")
 
 
-def _write_part(title: str, columns: Sequence[str], told: Iterable[Row]) -> None:
-    if rows := [[row[name] for name in columns] for row in told]:
-        say_lines(f"\n{title}")
+def _write_part(
+    title: str, columns: Sequence[str], told: Iterable[Row], otherwise: str | None = None
+) -> None:
+    rows = [[row[name] for name in columns] for row in told]
+    if words := title if rows else otherwise:
+        say_lines(f"\n{words}")
+    if rows:
         write_rows(columns, rows, "table", shape="glance")
 
 
@@ -126,26 +118,6 @@ def _failures(runs: Sequence[Row]) -> Iterator[str]:
             yield f"Calls: {calls} of {row['run_id']} failed: see history.plugin_calls"
         if refused:
             yield f"Refused lines: {refused}, see {REFUSED}/{row['run_id']}.jsonl"
-
-
-def _cluster(row: Row) -> Row:
-    return {
-        **row,
-        "loaded_at": _second(row["loaded_at_ms"]),
-        "decided_at": _second(row["decided_at_ms"]),
-    }
-
-
-def _last(row: Row) -> Row:
-    state = row["status"] + (" (dry run)" if row["is_dry_run"] else "")
-    return {
-        **row,
-        "status": state,
-        "rows": row["counts"].get("decided", row["counts"].get("rows_new")),
-        "decided_at": _second(row["decided_at_ms"]),
-        "finished_at": _second(row["finished_at_ms"]),
-        "clusters": ", ".join(row["cluster_ids"]),
-    }
 
 
 def _size(size: int) -> str:
@@ -191,45 +163,48 @@ def _attention(found: Status) -> Iterator[str]:
 
 
 def _write_tables(found: Status) -> None:
-    write_rows(_TABLE_COLUMNS, [_table(row) for row in found.tables], "table")
+    write_rows(
+        _TABLE_COLUMNS,
+        [[_told(row)[name] for name in _TABLE_COLUMNS] for row in found.tables],
+        "table",
+    )
 
 
 def _write_whole(found: Status) -> None:
     say_lines("\nTables")
     _write_tables(found)
-    say_lines("\nLast runs" if found.runs else "\nNo run yet")
-    if found.runs:
-        write_rows(_RUN_COLUMNS, [_run(row) for row in found.runs], "table")
-    say_lines("\nSettings in force" if found.settings else "\nNo settings recorded yet")
-    if found.settings:
-        write_rows(_SETTING_COLUMNS, [_setting(row) for row in found.settings], "table")
+    _write_part("Last runs", _RUN_COLUMNS, map(_told, map(_run, found.runs)), "No run yet")
+    _write_part("Settings in force", _SETTING_COLUMNS, map(_setting, found.settings),
+                "No settings recorded yet")  # fmt: skip
 
 
-def _table(row: dict[str, Any]) -> list[Any]:
-    return [*(row[column] for column in _TABLE_COLUMNS[:-1]), _instant(row["last_write_at_ms"])]
+def _told(row: Row, to_ms: int = 1) -> Row:
+    """With its instants as people write them too, down to so many milliseconds."""
+    return row | {
+        name.removesuffix("_ms"): ms if ms is None else format_instant(ms // to_ms * to_ms)
+        for name, ms in row.items()
+        if name.endswith("_at_ms") or name == "valid_from_ms"
+    }
 
 
-def _run(row: dict[str, Any]) -> list[Any]:
-    state = row["status"] + (" (dry run)" if row["is_dry_run"] else "")
-    counts = ", ".join(f"{name} {count}" for name, count in sorted(row["counts"].items()))
-    instants = (_instant(row["decided_at_ms"]), _instant(row["finished_at_ms"]))
-    clusters = ", ".join(row["cluster_ids"])
-    engine = row.get("engine")  # a row of an earlier moldau has none
-    return [row["run_id"], row["kind"], clusters, state, engine, *instants, counts]
+def _to_the_second(row: Row) -> Row:
+    return _told(row, 1000)
 
 
-def _setting(row: dict[str, Any]) -> list[Any]:
-    told = row | {"rulesets": _rulesets(row["rulesets"])}
-    return [*(told[c] for c in _SETTING_COLUMNS[:-1]), _instant(row["valid_from_ms"])]
+def _run(row: Row) -> Row:
+    counts = row["counts"]
+    return row | {
+        "status": row["status"] + (" (dry run)" if row["is_dry_run"] else ""),
+        "clusters": ", ".join(row["cluster_ids"]),
+        "engine": row.get("engine"),  # a row of an earlier moldau has none
+        "rows": counts.get("decided", counts.get("rows_new")),
+        "counts": _pairs("{} {}", counts),
+    }
 
 
-def _rulesets(rulesets: dict[str, str]) -> str:
-    return ", ".join(f"{domain}: {name}" for domain, name in sorted(rulesets.items()))
+def _setting(row: Row) -> Row:
+    return _told(row) | {"rulesets": _pairs("{}: {}", row["rulesets"])}
 
 
-def _second(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else format_instant(milliseconds // 1000 * 1000)
-
-
-def _instant(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else format_instant(milliseconds)
+def _pairs(form: str, told: dict[str, Any]) -> str:
+    return ", ".join(form.format(*pair) for pair in sorted(told.items()))

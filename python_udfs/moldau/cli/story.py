@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moldau.cli.output import write_rows
 from moldau.cli.say import say, say_lines
+from moldau.project import SAMPLES
+
+if TYPE_CHECKING:
+    from moldau.sessions.session import Session
 
 
 def tell(text: str, rows_new: int | None = None) -> None:
     say_lines(text if rows_new is None else f"{text}\n  {rows_new} rows")
+
+
+def load(session: Session, cluster: str, kind: str, *files: str) -> None:
+    """Load samples, as the command that is shown does."""
+    from moldau.runs.load import load as load_files
+
+    loaded = load_files(session, [SAMPLES / file for file in files], cluster, kind)
+    tell(f"$ moldau load {' '.join(files)} --cluster {cluster} --kind {kind}", loaded.rows_new)
 
 
 def heading(question: str, source: str) -> None:

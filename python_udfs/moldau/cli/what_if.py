@@ -15,6 +15,7 @@ from moldau.cli.options import (
 from moldau.cli.output import write_rows
 from moldau.declared import domains
 from moldau.declared.domain import Domain
+from moldau.instants import now_ms
 from moldau.settings import Settings
 
 
@@ -66,7 +67,6 @@ def tiers(
       moldau what-if tiers --topic orders --set remote.copy.lag.ms=3600000 --by segment
     """
     wanted = _pairs(configs)
-    from moldau.instants import now_ms
     from moldau.runs.what_if import PARTITION_COLUMNS, SEGMENT_COLUMNS
     from moldau.runs.what_if import what_if as decide_otherwise
 
@@ -122,7 +122,6 @@ def _command(domain: Domain) -> click.Command:
     ) -> None:
         if not (pairs or ruleset):
             raise click.UsageError("give --set or --ruleset: what is to be otherwise?")
-        from moldau.instants import now_ms
         from moldau.runs.otherwise import decide_otherwise
 
         changes = _pairs(pairs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from confluent_kafka import KafkaError
 from kafka.protocol.metadata import MetadataRequest
 
 from moldau.collecting.asker import Asker
+from moldau.records.printed_records import uuid_text
 
 OFFSETS = "__consumer_offsets"
 _NONE = UUID(int=0)
@@ -99,4 +99,4 @@ def id_text(topic_id: UUID | None) -> str | None:
     """As org.apache.kafka.common.Uuid writes it; None = it has none."""
     if topic_id is None or topic_id == _NONE:
         return None
-    return urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode()
+    return uuid_text(topic_id.bytes)

@@ -1,17 +1,21 @@
-"""Read every record of a topic that lies within given extents, once."""
+"""Read every record of a topic that lies within given spans, once."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 
+import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from moldau.dumping.brokers import Cluster
-from moldau.dumping.extents import Extent, starts_of
+from moldau.dumping.extents import starts_of
+from moldau.dumping.messages import tables
 from moldau.errors import MoldauError
 from moldau.sessions import shutdown
+from moldau.warehouse.log_spans import Span
 
 _BATCH = 500
 _WAIT_S = 0.1
@@ -23,13 +27,15 @@ class Reader:
     """Reads by `assign`; `position` is the next offset of each partition that is not done."""
 
     def __init__(
-        self, cluster: Cluster, topic: str, extents: list[Extent], warn: Callable[[str], None]
+        self, cluster: Cluster, topic: str, spans: Sequence[Span], warn: Callable[[str], None]
     ) -> None:
         self._cluster = cluster
         self._topic = topic
         self._warn = warn
-        self._ends = {each.partition: each.end for each in extents}
-        self.position = {e.partition: e.start for e in extents if e.start < e.end}
+        self._ends = {each.partition_index: each.end for each in spans}
+        self.position = {
+            each.partition_index: each.start for each in spans if each.start < each.end
+        }
         self._fetched = -1
         self._moved_at = 0.0
 
@@ -55,6 +61,14 @@ class Reader:
         finally:
             consumer.close()
 
+    def tables(self, rows: int) -> Generator[pa.Table, None, None]:
+        """The same as `moldau.warehouse.log_spans.Reading` has it."""
+        with contextlib.closing(self.batches()) as batches:
+            yield from tables(batches, rows)
+
+    def next_offset(self, span: Span) -> int:
+        return self.position.get(span.partition_index, span.end)
+
     def remaining(self) -> int:
         """Offsets that are still to come."""
         return sum(self._ends[partition] - at for partition, at in self.position.items())
@@ -72,8 +86,8 @@ class Reader:
         assert offset is not None
         is_record = error is None
         is_inside = offset < self._ends[partition]
-        # the last offsets of an extent may be markers of transactions, which nobody is given:
-        # then the end of the log, or a record behind the extent, says that it is done
+        # the last offsets of a span may be markers of transactions, which nobody is given:
+        # then the end of the log, or a record behind the span, says that it is done
         self._move(consumer, partition, offset + 1 if is_record else offset)
         return is_record and is_inside
 

@@ -15,18 +15,19 @@ from moldau.dumping.brokers import Cluster
 from moldau.dumping.client_settings import ClientSettings, require_unicode
 from moldau.dumping.consuming import Reader
 from moldau.dumping.dumped_files import check_target, complete_file
-from moldau.dumping.dumped_lines import row_of
-from moldau.dumping.extents import Extent, extents_of
+from moldau.dumping.extents import extents_of
+from moldau.dumping.messages import row_of
 from moldau.errors import MoldauError
+from moldau.warehouse.log_spans import Span
 
 Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Dumped:
-    """Of one partition: its extent, and how many records of it are in the file."""
+    """Of one partition: what of it was read, and how many records of it are in the file."""
 
-    extent: Extent
+    span: Span
     records: int
 
 
@@ -63,10 +64,10 @@ def dump(
     for each in extents:
         if each.hidden:
             warn(
-                f"{topic}-{each.partition}: an open transaction hides {each.hidden} offsets, "
+                f"{each.name}: an open transaction hides {each.hidden} offsets, "
                 f"those from {each.end} on"
             )
-    return [Dumped(each, written[each.partition]) for each in extents]
+    return [Dumped(each, written[each.partition_index]) for each in extents]
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ import pyarrow.parquet
 
 from moldau.errors import MoldauError
 from moldau.loading.shapes import RECORDS
-from moldau.warehouse.durable import fsync
+from moldau.warehouse.durable import fsync, whole_file
 
 FORMATS = ".jsonl, .jsonl.gz or .parquet"
 Write = Callable[[Sequence[dict[str, Any]]], None]
@@ -42,17 +41,11 @@ def complete_file(target: Path) -> Iterator[Write]:
     check_target(target)
     opener = _opener(target)
     assert opener is not None
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
+    with whole_file(target) as unfinished:
         with opener(unfinished) as write:
             yield write
         fsync(unfinished)
-        os.replace(unfinished, target)
-        fsync(target.parent)
-    except OSError as error:
-        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+    fsync(target.parent)
 
 
 @contextlib.contextmanager

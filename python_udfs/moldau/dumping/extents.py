@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaError, TopicCollection, TopicPartition
@@ -11,26 +10,12 @@ from confluent_kafka.admin import AclOperation, OffsetSpec  # type: ignore[attr-
 
 from moldau.dumping.brokers import Cluster
 from moldau.errors import MoldauError
+from moldau.warehouse.log_spans import Span
 
 _URL_SAFE = str.maketrans("+/", "-_")  # Kafka's Uuid.toString, which librdkafka's is not quite
 
 
-@dataclass(frozen=True)
-class Extent:
-    """Offsets of a partition: those from `start` to below `end` are read.
-
-    `end` is the last stable offset. `hidden`: offsets above it that were there before, which an
-    open transaction holds back. `topic_id` in Kafka's text form.
-    """
-
-    partition: int
-    start: int
-    end: int
-    hidden: int
-    topic_id: str = ""
-
-
-def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
+def extents_of(cluster: Cluster, topic: str) -> list[Span]:
     """Every partition of the topic, by number; MoldauError where the cluster refuses."""
     told = _described(cluster, topic)
     if isinstance(told, KafkaError):
@@ -44,8 +29,9 @@ def extents_of(cluster: Cluster, topic: str) -> list[Extent]:
     ends = _offsets(cluster, topic, partitions, OffsetSpec.latest, IsolationLevel.READ_COMMITTED)
     starts = starts_of(cluster, topic, partitions)
     return [
-        Extent(number, min(starts[number], ends[number]), ends[number],
-               max(0, top - ends[number]), topic_id)
+        Span(topic, number, topic_id, min(starts[number], ends[number]), ends[number],
+             log_start_offset=min(starts[number], ends[number]),
+             high_watermark=max(top, ends[number]))
         for number, top in tops.items()
     ]  # fmt: skip
 

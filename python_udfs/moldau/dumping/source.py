@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-import pyarrow as pa
-
-from moldau.dumping.arriving import tables
 from moldau.dumping.brokers import Cluster
 from moldau.dumping.client_settings import ClientSettings
 from moldau.dumping.consuming import Reader
-from moldau.dumping.extents import Extent, extents_of, topic_id_of
+from moldau.dumping.extents import extents_of, topic_id_of
 from moldau.warehouse.log_spans import Span
 
 
@@ -39,27 +35,7 @@ class LibrdkafkaSource:
         return topic_id_of(self._cluster, topic)
 
     def spans(self, topic: str) -> list[Span]:
-        return [
-            Span(topic, told.partition, told.topic_id, told.start, told.end,
-                 log_start_offset=told.start, high_watermark=told.end + told.hidden)
-            for told in extents_of(self._cluster, topic)
-        ]  # fmt: skip
+        return extents_of(self._cluster, topic)
 
-    def read(self, topic: str, spans: Sequence[Span]) -> LibrdkafkaReading:
-        extents = [
-            Extent(span.partition_index, span.start, span.end, span.high_watermark - span.end)
-            for span in spans
-        ]
-        return LibrdkafkaReading(Reader(self._cluster, topic, extents, self._warn))
-
-
-class LibrdkafkaReading:
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def tables(self, rows: int) -> Generator[pa.Table, None, None]:
-        with contextlib.closing(self._reader.batches()) as batches:
-            yield from tables(batches, rows)
-
-    def next_offset(self, span: Span) -> int:
-        return self._reader.position.get(span.partition_index, span.end)
+    def read(self, topic: str, spans: Sequence[Span]) -> Reader:
+        return Reader(self._cluster, topic, spans, self._warn)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from moldau.loading.json_arrays import Broken
 from moldau.loading.shape import Shape
 from moldau.sessions.brought import Refusal
 
@@ -43,6 +44,27 @@ def check_rows(
                     lines.append(number)
         table = pa.Table.from_pylist(good, schema=shape.schema)
         yield table.append_column("line", pa.array(lines, pa.int64())), refused
+
+
+def check_until_broken(
+    rows: Iterable[tuple[int, Any]],
+    file: str,
+    shape: Shape,
+    check: Callable[[Any, int], dict[str, Any]],
+) -> Iterator[Chunk]:
+    """The same of JSON that may be Broken: nothing behind is read, as the last chunk says."""
+    broken: list[Refusal] = []
+
+    def until_broken() -> Iterator[tuple[int, Any]]:
+        try:
+            yield from rows
+        except Broken as error:
+            told = f"{error}; nothing from here on is read"
+            broken.append(Refusal(file, error.number, told))
+
+    yield from check_rows(until_broken(), file, shape, check)
+    if broken:
+        yield with_lines(shape.schema.empty_table(), 1), broken
 
 
 def with_lines(table: pa.Table, first: int) -> pa.Table:

@@ -7,6 +7,7 @@ refuses the file; a value that cannot be refuses its row.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +28,22 @@ _AT_ONCE = 256  # rows that are unpacked before anybody looks how long they are
 
 def parquet_chunks(file: Path, shape: Shape, limits: Limits) -> Iterator[Chunk]:
     """Rows of `file` as tables of `shape.schema` plus `line`; MoldauError if it cannot be read."""
-    try:
-        # the 12 bytes of an INT96 reach further than nanoseconds in a number do; pages are read one
-        # by one, not all of a row group
-        with pa.parquet.ParquetFile(
+    # the 12 bytes of an INT96 reach further than nanoseconds in a number do; pages are read one by
+    # one, not all of a row group
+    with (
+        _readable(file, "as Parquet"),
+        pa.parquet.ParquetFile(
             file, coerce_int96_timestamp_unit="us", pre_buffer=False, buffer_size=1024 * 1024
-        ) as parquet:
-            yield from _chunks(parquet, str(file), shape, limits)
-    except (MoldauError, OSError):
-        raise
-    except Exception as error:  # of a damaged file the library says all kinds of things
-        said = (str(error) or type(error).__name__).splitlines()[0]
-        raise MoldauError(f"{file} cannot be read as Parquet: {said}") from error
+        ) as parquet,
+    ):
+        yield from _chunks(parquet, str(file), shape, limits)
 
 
 def delta_chunks(folder: Path, shape: Shape) -> Iterator[Chunk]:
     """Rows of the latest version of a Delta table, likewise; a line is a row as it is read."""
     from deltalake import DeltaTable, QueryBuilder
 
-    try:
+    with _readable(folder, "as a Delta table"):
         table = DeltaTable(folder)
         reader = pa.RecordBatchReader.from_stream(
             QueryBuilder().register("t", table).execute("select * from t")
@@ -57,11 +55,17 @@ def delta_chunks(folder: Path, shape: Shape) -> Iterator[Chunk]:
                 rows = batch.slice(start, BATCH_ROWS)
                 yield from _chunk(layout.columns(rows), line, str(folder), layout.shape)
                 line += rows.num_rows
+
+
+@contextmanager
+def _readable(path: Path, how: str) -> Iterator[None]:
+    try:
+        yield
     except (MoldauError, OSError):
         raise
-    except Exception as error:  # of a damaged table the library says all kinds of things
+    except Exception as error:  # of a damaged file a library says all kinds of things
         said = (str(error) or type(error).__name__).splitlines()[0]
-        raise MoldauError(f"{folder} cannot be read as a Delta table: {said}") from error
+        raise MoldauError(f"{path} cannot be read {how}: {said}") from error
 
 
 def _chunks(

@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from moldau.errors import MoldauError
-from moldau.loading.array_rows import array_chunks
-from moldau.loading.checked_rows import Chunk, check_rows, with_lines
+from moldau.loading.checked_rows import Chunk, check_rows, check_until_broken, with_lines
 from moldau.loading.encodings import (
     MARK,
     has_wide_letters,
@@ -33,6 +32,7 @@ from moldau.loading.encodings import (
 from moldau.loading.foreign import refuse_foreign, refuse_misnamed
 from moldau.loading.formats import ENDINGS, LINES, PARQUET, STDIN, ending, is_delta, is_stream
 from moldau.loading.inputs import Place
+from moldau.loading.json_arrays import elements
 from moldau.loading.parquet import delta_chunks, parquet_chunks
 from moldau.loading.shape import Shape
 from moldau.loading.shapes import RECORDS
@@ -99,9 +99,20 @@ def _text_chunks(
                 yield from tool_chunks(form, again, name, limits, note, place or Place())
             return
     if beginning.lstrip()[:1] == b"[":
-        yield from array_chunks(guarded, name, shape, limits)
+        yield from _array_chunks(guarded, name, shape, limits)
     else:
         yield from _json_chunks(begun, name, shape, limits, packed)
+
+
+def _array_chunks(stream: BinaryIO, file: str, shape: Shape, limits: Limits) -> Iterator[Chunk]:
+    """A row is an element of one array, counted from 1."""
+
+    def check(row: Any, _number: int) -> dict[str, Any]:
+        if not isinstance(row, dict):
+            raise ValueError("the element is not a JSON object")
+        return shape.check(row)
+
+    yield from check_until_broken(elements(stream, limits.line_bytes), file, shape, check)
 
 
 def _json_chunks(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
+import pyarrow.compute as pc
 
 UNDERSTOOD = ("ok", "tombstone")
 
@@ -22,9 +21,6 @@ class Tally:
 
     def add(self, topics: pa.Array, statuses: pa.Array, values: pa.Array) -> None:
         """Count records by their topics and outcomes; `values` as Kafka has them."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         # Delta's rows come as views, which Arrow does not group
         rows = {
             "topic": topics.cast(pa.string()),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from moldau.plugins.futures import wait_for
 from moldau.plugins.outcomes import SUCCESS, Verdict
 from moldau.plugins.protocol import PermanentFailure, TransientFailure
 
@@ -33,9 +34,36 @@ def ask(method: Callable[[], Any], is_asynchronous: bool, seconds: float) -> tup
     if not is_future:
         return FAILED, None
     try:
-        return SUCCESS, wait_for(answer, seconds + 1)
+        return SUCCESS, _wait_for(answer, seconds + 1)
     except BaseException as error:
         return of_future(error), None
+
+
+def _wait_for(future: Any, seconds: float) -> Any:
+    """The result of a future, or what it failed with is raised; TimeoutError after `seconds`.
+
+    A concurrent.futures.Future, one of asyncio whose loop runs in another thread, or a coroutine.
+    """
+    if not hasattr(future, "add_done_callback"):
+        return asyncio.run(_within(future, seconds))
+    done = threading.Event()
+
+    def watch() -> None:
+        future.add_done_callback(lambda _: done.set())
+
+    if hasattr(future, "get_loop") and not future.done():
+        future.get_loop().call_soon_threadsafe(watch)
+    elif not hasattr(future, "get_loop"):
+        watch()
+    else:
+        done.set()
+    if not done.wait(min(seconds, threading.TIMEOUT_MAX)):
+        raise TimeoutError("the future was given up")
+    return future.result()
+
+
+async def _within(awaitable: Any, seconds: float) -> Any:
+    return await asyncio.wait_for(awaitable, seconds)
 
 
 def _unexpected(future: Any) -> Verdict:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from moldau.records import statuses
+from moldau.records.around import base64_text
 from moldau.records.decode import NO_VERSION, Block, decode
 from moldau.records.families import family_of
 from moldau.records.layout import Slot, StructLayout
@@ -29,7 +29,7 @@ def _json_value(slot: Slot, value: Any) -> Any:
     if slot.kind == "uuid":
         return uuid_text(value)
     if slot.kind == "bytes":
-        return base64.b64encode(value).decode("ascii")
+        return base64_text(value)
     return value
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from moldau.records.definitions import CONSUMER_PROTOCOL_MESSAGES
 from moldau.records.encode import encode_key, encode_message, encode_value
 from moldau.records.families import FAMILIES, REMOTE_LOG_METADATA, TRANSACTION_STATE
+from moldau.records.flat_sources import PARTITION_DELETE_STATES, SEGMENT_STATES
 from moldau.records.wire_schema import Field
 
 _STATUSES = (
@@ -27,13 +28,6 @@ _EMBEDDED = {
     "subscription": CONSUMER_PROTOCOL_MESSAGES["ConsumerProtocolSubscription"],
     "assignment": CONSUMER_PROTOCOL_MESSAGES["ConsumerProtocolAssignment"],
 }
-_SEGMENT_STATES = (
-    "COPY_SEGMENT_STARTED", "COPY_SEGMENT_FINISHED", "DELETE_SEGMENT_STARTED",
-    "DELETE_SEGMENT_FINISHED",
-)  # fmt: skip
-_PARTITION_STATES = (
-    "DELETE_PARTITION_MARKED", "DELETE_PARTITION_STARTED", "DELETE_PARTITION_FINISHED",
-)  # fmt: skip
 _SEGMENT = re.compile(
     r"RemoteLogSegmentMetadata(?P<is_update>Update)?\{remoteLogSegmentId=RemoteLogSegmentId\{"
     r"topicIdPartition=(?P<partition>.+?), id=(?P<id>[\w-]{22})\}, (?P<rest>.*)\}"
@@ -104,11 +98,11 @@ def remote_log_value(text: str) -> bytes:
         }
         if deletion:
             values |= {"topicIdPartition": entry}
-            values["remotePartitionDeleteState"] = _PARTITION_STATES.index(told["state"])
+            values["remotePartitionDeleteState"] = PARTITION_DELETE_STATES.index(told["state"])
             return encode_value(REMOTE_LOG_METADATA, 2, 0, values)
         assert segment
         values["remoteLogSegmentId"] = {"topicIdPartition": entry, "id": _uuid(segment["id"])}
-        values["remoteLogSegmentState"] = _SEGMENT_STATES.index(told["state"])
+        values["remoteLogSegmentState"] = SEGMENT_STATES.index(told["state"])
         if segment["is_update"]:
             return encode_value(REMOTE_LOG_METADATA, 1, 0, values)
         names = ("startOffset", "endOffset", "maxTimestampMs", "segmentSizeInBytes")

@@ -179,11 +179,6 @@ class Cache(ABC):
         self.failed_at = LONG_AGO
         self.watcher.closed(at_ms)
 
-    def age(self, topic: Topic, now: int) -> int | None:
-        """None = not cached."""
-        at_ms = self.refreshed.get(topic)
-        return None if at_ms is None else now - max(at_ms, self.full_at)
-
     def _time(self, topic: Topic, at_ms: int) -> None:
         """A topic that may become idle has a clock."""
         if topic not in self._timed:

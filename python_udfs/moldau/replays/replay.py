@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from moldau.replays.cache import Known, Limits
+from moldau.replays.cache import Cache, Known, Limits, Watcher
 from moldau.replays.clock import CODES, Clock, Log, Span
+from moldau.replays.draft import DraftCache, DraftRules
+from moldau.replays.kafka import KafkaCache, KafkaRules
 from moldau.replays.measures import COLUMNS, Measures, Sizes, row_of
-from moldau.replays.policies import cache_of
 from moldau.replays.rounds import ROUNDS, Rounds
 
 _KNOWN = (
@@ -100,7 +101,7 @@ class Replay:
     def _clock(self, producer: _Producer, ruleset: str) -> Clock:
         limits = producer.limits
         measures = Measures(producer.sizes, self.bucket_ms, limits.max_age_ms)
-        cache = cache_of(producer.switches(ruleset, self.rulesets[ruleset]), limits, measures)
+        cache = _cache_of(producer.switches(ruleset, self.rulesets[ruleset]), limits, measures)
         clock = Clock(self.span, cache, measures)
         clock.start(producer.known, producer.failed_at, producer.paced_at)
         return clock
@@ -116,6 +117,31 @@ def _rounds(clock: Clock, producer: _Producer) -> Iterable[tuple[Any, ...]]:
     clock.tell = rounds.tell
     clock.run(producer.log)
     return rounds.rows
+
+
+def _cache_of(switches: Mapping[str, Any], limits: Limits, watcher: Watcher) -> Cache:
+    """A cache under a rule set with these switches, which are columns of seeds/rule_sets.csv.
+
+    They are texts there; None or an empty text = not set."""
+    if switches["topics_requested"] == "subset":
+        draft = DraftRules(
+            multiplies=switches["target_factor"] == "*10",
+            evict_strict=_flag(switches["evict_strict"]),
+            pace_ms=int(switches["pace_ms"] or 0),
+            mode=switches["rule_mode"],
+        )
+        return DraftCache(limits, watcher, rules=draft)
+    kafka = KafkaRules(
+        asks_for_new_alone=switches["topics_requested"] == "new_or_all",
+        idle_from_answer=switches["idle_from"] == "answer",
+        reads_max_idle=_flag(switches["reads_max_idle"]),
+        evict_strict=_flag(switches["evict_strict"]),
+    )
+    return KafkaCache(limits, watcher, rules=kafka)
+
+
+def _flag(value: Any) -> bool:
+    return str(value).lower() == "true"
 
 
 class _Producer:

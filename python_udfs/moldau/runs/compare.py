@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from moldau.declared import domains
 from moldau.errors import MoldauError
-from moldau.runs.scope import scope_of
+from moldau.runs.scope import rulesets_of, scope_of
 from moldau.sessions.closing import close_run
 from moldau.sessions.open_run import next_run_id, open_run, settings_models
 from moldau.sessions.run import Run
@@ -37,7 +37,7 @@ def compare(
     sides = []
     for side, name in zip("ab", rulesets, strict=True):
         run.rulesets = {
-            cluster: rulesets_of(session, cluster) | {domain: name} for cluster in scope
+            cluster: rulesets_of(session.settings, cluster) | {domain: name} for cluster in scope
         }
         open_run(session, run)
         kept = session.keep(reasoned[domain], folder / side)
@@ -51,12 +51,6 @@ def compare(
     close_run(session, run)
     shutil.rmtree(folder, ignore_errors=True)
     return run
-
-
-def rulesets_of(session: Session, cluster_id: str) -> dict[str, str]:
-    """The rule set of each domain that the settings give the cluster."""
-    rulesets: dict[str, str] = session.settings.cluster(cluster_id).ruleset.model_dump()
-    return rulesets
 
 
 def fresh_folder(session: Session, run: Run) -> Path:

@@ -20,7 +20,7 @@ from moldau.literals import rows_sql
 from moldau.reading.tables.names_of import existing_tables
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import View, tables_under
-from moldau.runs.scope import scope_among
+from moldau.runs.scope import known_clusters, rulesets_of, scope_among
 from moldau.sessions.open_run import settings_rows
 from moldau.sessions.run import Run
 from moldau.settings import Settings
@@ -28,7 +28,6 @@ from moldau.settings.cluster import ClusterSettings
 from moldau.settings.fields import Section
 from moldau.settings.problems import describe
 from moldau.settings.rule_sets import require_rule_set
-from moldau.warehouse.ask import ask_rows
 from moldau.warehouse.contracts import run_views, tables
 
 _RUN_ID = "~"  # of those who only read
@@ -53,7 +52,7 @@ def decide_otherwise(
     assert asked
     if ruleset is not None:
         require_rule_set(domain.name, ruleset)
-    scope = scope_among(_known_clusters(settings), clusters)
+    scope = scope_among(known_clusters(settings), clusters)
     other = with_settings(settings, domain, changes)
     if settings.engine == "duckdb" and (entry := other.sparks_entry):
         raise MoldauError(
@@ -63,7 +62,8 @@ def decide_otherwise(
     sides = []
     for its, rules in ((settings, None), (other, ruleset)):
         run = Run(_RUN_ID, "what_if", scope, at_ms, is_dry_run=True, started_at_ms=at_ms)
-        run.rulesets = {name: _rule_sets(its, name, domain.name, rules) for name in scope}
+        changed = {} if rules is None else {domain.name: rules}
+        run.rulesets = {name: rulesets_of(its, name) | changed for name in scope}
         sides.append(_brought(domain, its, run))
     _refuse_folded(asked, *(recorded for _, recorded in sides))
     told = asked.told[by]
@@ -81,8 +81,9 @@ def with_settings(settings: Settings, domain: Domain, changes: Mapping[str, str]
     """The settings with these in every cluster, or in every entry of the domain's section."""
     section = domain.what_if.section if domain.what_if else None
     if section is None:
-        names = {*settings.named_clusters(), *_recorded_clusters(settings)}
-        changed = {name: _with(settings.cluster(name), changes) for name in names}
+        changed = {
+            name: _with(settings.cluster(name), changes) for name in known_clusters(settings)
+        }
         return settings.model_copy(update={"clusters": settings.clusters | changed})
     entries = settings.sections.get(section, {})
     if domain.sections[section]().inherits_default:  # `default` is there though nobody wrote it
@@ -102,13 +103,6 @@ def _with(entry: Section, changes: Mapping[str, str]) -> Section:
     except ValidationError as error:
         raise MoldauError(f"--set {describe(error, kind)}") from None
     return entry.model_copy(update={name: getattr(asked, name) for name in asked.model_fields_set})
-
-
-def _rule_sets(
-    settings: Settings, cluster: str, domain: str, ruleset: str | None
-) -> dict[str, str]:
-    told: dict[str, str] = settings.cluster(cluster).ruleset.model_dump()
-    return told if ruleset is None else told | {domain: ruleset}
 
 
 def _brought(
@@ -215,12 +209,3 @@ def _compared(
                 [*key, *(value for both in zip(was, would_be, strict=True) for value in both)]
             )
     return rows
-
-
-def _known_clusters(settings: Settings) -> list[str]:
-    return sorted({*settings.named_clusters(), *_recorded_clusters(settings)})
-
-
-def _recorded_clusters(settings: Settings) -> set[str]:
-    sql = "select distinct cluster_id from t"
-    return {name for (name,) in ask_rows(settings.warehouse, "state.settings", sql)}

@@ -14,20 +14,26 @@ if TYPE_CHECKING:
     from moldau.settings import Settings
 
 
-def loaded_clusters(session: Session) -> set[str]:
+def loaded_clusters(settings: Settings) -> set[str]:
     """Clusters whose settings a run has recorded."""
     sql = "select distinct cluster_id from t"
-    return {name for (name,) in ask_rows(session.warehouse, "state.settings", sql)}
+    return {name for (name,) in ask_rows(settings.warehouse, "state.settings", sql)}
 
 
-def known_clusters(session: Session) -> list[str]:
+def known_clusters(settings: Settings) -> list[str]:
     """Clusters that were loaded or stand in the settings."""
-    return sorted(loaded_clusters(session) | set(session.settings.named_clusters()))
+    return sorted(loaded_clusters(settings) | set(settings.named_clusters()))
+
+
+def rulesets_of(settings: Settings, cluster_id: str) -> dict[str, str]:
+    """The rule set of each domain that the settings give the cluster."""
+    rulesets: dict[str, str] = settings.cluster(cluster_id).ruleset.model_dump()
+    return rulesets
 
 
 def scope_of(session: Session, clusters: Sequence[str]) -> list[str]:
     """These clusters, or every known one; MoldauError if one is not known, or there is none."""
-    return scope_among(known_clusters(session), clusters)
+    return scope_among(known_clusters(session.settings), clusters)
 
 
 def scope_among(known: Sequence[str], clusters: Sequence[str]) -> list[str]:

@@ -75,7 +75,9 @@ def note_standstills(
         or not _has_work(session, run.kind, name, decided[name])
     }
     before = read_notes(session.warehouse, run.kind)
-    notes = Notes(sorted(loaded_clusters(session)), list(tables()), before.clusters | quiet)
+    notes = Notes(
+        sorted(loaded_clusters(session.settings)), list(tables()), before.clusters | quiet
+    )
     write_notes(session.warehouse, run.kind, notes)
 
 

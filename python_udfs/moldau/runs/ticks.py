@@ -10,12 +10,11 @@ from moldau.engines.spark.spark_session import forget_if_dead
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, now_ms
 from moldau.loading.bring import Loaded
-from moldau.reading.tables.query import Tables
 from moldau.runs.decide import decide
 from moldau.runs.idle import idle_run
 from moldau.runs.opening import start_session
 from moldau.runs.resume import finish_interrupted
-from moldau.runs.scope import scope_among
+from moldau.runs.scope import loaded_clusters, scope_among
 from moldau.runs.watch import Timer, timers_of
 from moldau.sessions import shutdown
 from moldau.sessions.run import SKIPPED, Run, failed_calls, row_of
@@ -186,11 +185,7 @@ class WarehouseTicks:
 
     def _known(self) -> list[str]:
         """Clusters that were loaded or stand in the settings."""
-        loaded: set[str] = set()
-        if is_initialised(self._warehouse):
-            tables = Tables(self._warehouse, ["state.settings"])
-            rows = tables.ask("select distinct cluster_id from state.settings")
-            loaded = {row["cluster_id"] for row in rows}
+        loaded = loaded_clusters(self._settings) if is_initialised(self._warehouse) else set()
         return sorted(loaded | set(self._settings.clusters))
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import yaml
 
 from moldau.errors import MoldauError
 from moldau.settings.yaml_file import read_yaml
-from moldau.warehouse.durable import fsync
+from moldau.warehouse.durable import fsync, whole_file
 
 _CLUSTERS = "clusters"
 _INDENT = "  "
@@ -175,17 +173,10 @@ def _scalar(text: str) -> str:
 
 def _replace(path: Path, text: str) -> None:
     """The file as a whole, with the rights that it had."""
-    try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else None
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode())
-            os.chmod(name, mode if mode is not None else 0o644)
-            fsync(Path(name))
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-        fsync(path.parent)
-    except OSError as error:
-        raise MoldauError(f"cannot write {path}: {error.strerror}") from None
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    with whole_file(path) as unfinished:
+        unfinished.touch(mode=0o600)
+        unfinished.write_bytes(text.encode())
+        unfinished.chmod(mode)
+        fsync(unfinished)
+    fsync(path.parent)

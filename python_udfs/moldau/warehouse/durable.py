@@ -1,9 +1,13 @@
-"""Write files that are on the disk when the call returns."""
+"""Write files as a whole, and so that they are on the disk when the call returns."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+from moldau.errors import MoldauError
 
 
 def write_durably(path: Path, text: str) -> None:
@@ -14,6 +18,23 @@ def write_durably(path: Path, text: str) -> None:
     fsync(unfinished)
     os.rename(unfinished, path)
     fsync(path.parent)
+
+
+@contextlib.contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Where to write a file that somebody asked for: it gets its name, in the place of an older
+    one, when the block ends well. MoldauError if its folder is missing or cannot be written to."""
+    if not target.parent.is_dir():
+        raise MoldauError(f"the folder {target.parent} does not exist")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        yield unfinished
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
 
 
 def fsync(*paths: Path) -> None:

@@ -34,6 +34,11 @@ class Span:
     def name(self) -> str:
         return f"{self.topic_name}-{self.partition_index}"
 
+    @property
+    def hidden(self) -> int:
+        """Offsets behind the end, which an open transaction holds back."""
+        return self.high_watermark - self.end
+
 
 class Reading(Protocol):
     """Of spans of one topic."""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, DeltaTable
+from deltalake.exceptions import CommitFailedError
 
 from moldau.errors import MoldauError
 from moldau.warehouse.append import append, with_rows
@@ -12,10 +16,6 @@ from moldau.warehouse.kept import keep_table, take_table
 from moldau.warehouse.opened import hides_rows
 from moldau.warehouse.paths import NEW
 from moldau.warehouse.rewrite import ACTION, rewrite
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from deltalake import DeltaTable
 
 
 class SeveralChangesError(MoldauError):
@@ -36,10 +36,6 @@ def merge(
     from which this follows. One commit; ChangedMeanwhileError if there is a later version. Into an
     empty table rows are appended: of a writer that comes during that only the lock keeps us.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from deltalake.exceptions import CommitFailedError
-
     batches = with_rows(rows)
     if batches is None:
         return None
@@ -72,8 +68,6 @@ def merge(
 
 def _merge_by_delta(opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
     """Delta's library knows which rows a deletion vector hides, and which partition a row is of."""
-    from deltalake import CommitProperties
-
     columns = {f"`{name}`": f"s.`{name}`" for name in rows.column_names if name != ACTION}
     same = " and ".join(f"t.{name} = s.{name}" for name in key)
     (

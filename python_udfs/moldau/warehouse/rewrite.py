@@ -14,7 +14,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+from deltalake.transaction import AddAction, RemoveAction
 
 from moldau.errors import MoldauError
 from moldau.instants import now_ms
@@ -25,20 +31,13 @@ from moldau.warehouse.files import (
     FILE_BYTES,
     ROWS_IN_GROUP,
     encoded,
-    read_encoded,
-    read_files,
-    read_groups,
     rows_of_file,
     write_file,
     write_parts,
 )
+from moldau.warehouse.files_read import read_encoded, read_files, read_groups
 from moldau.warehouse.hold import Contract
 from moldau.warehouse.metadata import STATISTICS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from deltalake import DeltaTable
-    from deltalake.transaction import AddAction, RemoveAction
 
 ACTION = "_action"
 _FEW = 64  # rows that are looked for in groups of rows that may hold them
@@ -46,7 +45,7 @@ _FEW = 64  # rows that are looked for in groups of rows that may hold them
 _CHANGE, _ASKED, _ROW = "_change", "_asked", "_row"
 
 
-Actions = list["AddAction | RemoveAction"]
+Actions = list[AddAction | RemoveAction]
 
 
 def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Path) -> None:
@@ -72,8 +71,6 @@ def rewrite(opened: DeltaTable, key: Sequence[str], rows: pa.Table, scratch: Pat
 
 def _check(opened: DeltaTable, rows: pa.Table, scratch: Path) -> None:
     """Of rows that are deleted only the key is known."""
-    import pyarrow.compute as pc
-
     kept = _only(rows, pc.not_equal(rows[ACTION], "delete"))
     Contract(opened, scratch).hold(kept.drop_columns(ACTION))
 
@@ -100,9 +97,6 @@ class _Changes:
     """Rows that are changed, some thousand at a time: mostly they come in the order of the key."""
 
     def __init__(self, rows: pa.Table, key: Sequence[str]) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         self._none = rows.slice(0, 0)
         self._batches = []
         for batch in rows.to_batches(max_chunksize=ROWS_IN_GROUP):
@@ -112,13 +106,9 @@ class _Changes:
 
     def within(self, piece: Extent) -> pa.Table:
         """Those whose keys the piece may hold."""
-        import pyarrow as pa
-
         return pa.concat_tables([self._none, *(self._some(*one, piece) for one in self._batches)])
 
     def _some(self, rows: pa.Table, ends: Sequence[Any], piece: Extent) -> pa.Table:
-        import pyarrow.compute as pc
-
         around = zip(self._key, ends, piece.least, piece.greatest, strict=True)
         for name, have, least, greatest in around:
             if least is not None and have["min"] < least:
@@ -136,9 +126,6 @@ class _Files:
     """The table's files, and what becomes of them."""
 
     def __init__(self, opened: DeltaTable, key: Sequence[str], rows: pa.Table) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         self.folder = Path(path_of(opened.table_uri))
         self._schema = pa.schema(opened.schema().to_arrow())
         self._key = list(key)
@@ -183,9 +170,6 @@ class _Files:
 
     def _rewrite(self, piece: Extent, gained: list[int]) -> Actions:
         """Write a piece as it is to be; [] = nothing changes in it."""
-        import pyarrow as pa
-        from deltalake.transaction import RemoveAction
-
         changes = self._changes.within(piece)
         if not (changes.num_rows or gained):
             return []
@@ -206,8 +190,6 @@ class _Files:
         return [*self._write(rows), *gone]
 
     def _updated(self, changes: pa.Table) -> pa.Table:
-        import pyarrow.compute as pc
-
         return self._suited(changes.filter(pc.equal(changes[ACTION], "update")))
 
     def _in_groups(
@@ -217,9 +199,6 @@ class _Files:
 
         `places`: of the rows that change. None = it is another file, or one without rows, or grows
         too big."""
-        import numpy as np
-        import pyarrow as pa
-
         grown = piece.rows + new.num_rows
         if len(piece.paths) > 1 or (self._rows_at_most and grown > self._rows_at_most):
             return None
@@ -252,8 +231,6 @@ class _Files:
 
     def _groups_of(self, rows: pa.Table, groups: Sequence[pa.Table]) -> Any:
         """Number of the group where the key of each row belongs."""
-        import numpy as np
-
         if not rows.num_rows:
             return np.empty(0, int)
         least = [sortable([_least(group[name]) for name in self._key]) for group in groups]
@@ -306,9 +283,6 @@ class _Files:
 
 def _changed(before: pa.Table, places: Any, updated: pa.Table, new: pa.Table) -> pa.Table:
     """Rows without those at these places, and with others, as which they come out."""
-    import numpy as np
-    import pyarrow as pa
-
     is_left = np.ones(before.num_rows, bool)
     is_left[places] = False
     left = before.filter(pa.array(is_left)).cast(updated.schema)
@@ -316,29 +290,19 @@ def _changed(before: pa.Table, places: Any, updated: pa.Table, new: pa.Table) ->
 
 
 def _least(column: pa.ChunkedArray) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     is_encoded = pa.types.is_dictionary(column.type)
     values = [chunk.dictionary if is_encoded else chunk for chunk in column.chunks]
     return min(pc.min(some).as_py() for some in values if len(some))
 
 
 def _count(rows: pa.Table, kind: str) -> int:
-    import pyarrow.compute as pc
-
     return int(pc.sum(pc.equal(rows[ACTION], kind)).as_py() or 0)
 
 
 def _only(rows: pa.Table, are_wanted: pa.ChunkedArray) -> pa.Table:
     """As `filter`; all of them are not copied."""
-    import pyarrow.compute as pc
-
     return rows if pc.all(are_wanted).as_py() else rows.filter(are_wanted)
 
 
 def _numbered(rows: pa.Table, column: str) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
-
     return rows.append_column(column, pa.array(np.arange(rows.num_rows)))

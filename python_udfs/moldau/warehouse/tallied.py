@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from moldau.warehouse.damage import DamagedError
-from moldau.warehouse.files import read_files
+from moldau.warehouse.files_read import read_files
 from moldau.warehouse.opened import open_latest
 
 
@@ -25,8 +27,6 @@ class Tallied:
 
 def tally(warehouse: Path, table: str, files: Sequence[str], run_id: str) -> list[Tallied] | None:
     """Of these files, by paths below the table's folder; None = one of them is gone."""
-    import pyarrow as pa
-
     if not files:
         return []
     schema = pa.schema(open_latest(warehouse, table).schema().to_arrow())

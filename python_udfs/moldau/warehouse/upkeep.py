@@ -22,11 +22,11 @@ from moldau.warehouse.delta_log import LogDamageError, forget_before
 from moldau.warehouse.files import (
     FILE_BYTES,
     indexed_columns,
-    read_files,
     remove,
     write_file,
     write_files,
 )
+from moldau.warehouse.files_read import read_files
 from moldau.warehouse.kept import keep_table, kept_table, take_table
 from moldau.warehouse.opened import hides_rows, may_hide_rows
 from moldau.warehouse.paths import REFUSED

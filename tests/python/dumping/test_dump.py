@@ -33,11 +33,12 @@ from moldau.dumping.brokers import Cluster
 from moldau.dumping.client_settings import client_settings
 from moldau.dumping.consuming import Reader
 from moldau.dumping.dump import dump
-from moldau.dumping.extents import Extent, extents_of
+from moldau.dumping.extents import extents_of
 from moldau.errors import MoldauError
 from moldau.reading.tables.query import query
 from moldau.runs.load import load
 from moldau.sessions.session import Session
+from moldau.warehouse.log_spans import Span
 
 OFFSETS = "__consumer_offsets"
 CLUSTER = "dumped"
@@ -280,19 +281,23 @@ def test_records_that_were_deleted_are_passed_over_and_told(
     found = extents_of(cluster, "shortened")
     [topic_id] = {each.topic_id for each in found}
     assert topic_id == told_by_kafka(broker, "shortened")
-    assert found == [Extent(0, 5, 20, 0, topic_id), Extent(1, 0, 0, 0, topic_id)]
+    assert found == [span(0, 5, 20, topic_id), span(1, 0, 0, topic_id)]
     told: list[str] = []
     # as if the records had been there when the extents were asked for
-    reader = Reader(cluster, "shortened", [Extent(0, 2, 20, 0)], told.append)
+    reader = Reader(cluster, "shortened", [span(0, 2, 20)], told.append)
     offsets = [record.offset() for batch in reader.batches() for record in batch]
     assert offsets == list(range(5, 20))
     assert told == [
         "shortened-0: the records from offset 2 to 4 were deleted before they were read"
     ]
-    gone = Reader(cluster, "shortened", [Extent(0, 1, 4, 0)], told.append)
+    gone = Reader(cluster, "shortened", [span(0, 1, 4)], told.append)
     assert list(gone.batches()) == []
-    before = Reader(cluster, "shortened", [Extent(0, 5, 7, 0)], told.append)
+    before = Reader(cluster, "shortened", [span(0, 5, 7)], told.append)
     assert [record.offset() for batch in before.batches() for record in batch] == [5, 6]
+
+
+def span(partition: int, start: int, end: int, topic_id: str = "") -> Span:
+    return Span("shortened", partition, topic_id, start, end, start, end)
 
 
 def told_by_kafka(broker: Broker, topic: str) -> str:

@@ -37,10 +37,9 @@ class Bodies:
 
 @dataclass
 class Read:
-    """Rows of RECORDS, and of each the batch that it stood in; batches that could not be read."""
+    """Rows of RECORDS; batches that could not be read, and why."""
 
     table: pa.Table
-    batch: Ints
     bad: dict[int, str] = field(default_factory=dict)
 
 
@@ -63,7 +62,7 @@ def read(bodies: Bodies, topic: str, partition: int) -> Read:
             **columns,
         }
     )
-    return Read(table.select(RECORDS.schema.names).cast(RECORDS.schema), batch, bad)
+    return Read(table.select(RECORDS.schema.names).cast(RECORDS.schema), bad)
 
 
 def _walk(bodies: Bodies) -> tuple[Ints, Ints, dict[int, str]]:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from moldau.loading.segments.batches import BODY, CODEC, CONTROL, TRANSACTIONAL, Batches
 
 _ABORT, _COMMIT = 0, 1
-_KEY = 5  # of a marker behind its length: attributes, three numbers of a byte, version
 MOST_TOLD = 5
 
 

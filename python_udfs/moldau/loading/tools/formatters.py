@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from moldau.loading.checked_rows import Chunk, check_rows, with_lines
+from moldau.loading.checked_rows import Chunk, check_until_broken
 from moldau.loading.inputs import Place
-from moldau.loading.json_arrays import Broken, values
+from moldau.loading.json_arrays import values
 from moldau.loading.shapes import RECORDS
 from moldau.loading.tools.printed import DELETE, TOPICS, family_of_printed, placed
 from moldau.records.families import REMOTE_LOG_METADATA
 from moldau.records.printed_json import key_of, remote_log_value, value_of
-from moldau.sessions.brought import Refusal
 from moldau.settings.limits import Limits
 
 _REMOTE_LINE = re.compile(r"partition: (\d+), offset: (\d+), value: (.*)")
@@ -43,15 +42,6 @@ class Remote:
 
 
 def formatted(stream: BinaryIO, file: str, limits: Limits, place: Place) -> Iterator[Chunk]:
-    broken: list[Refusal] = []
-
-    def rows() -> Iterator[tuple[int, Any]]:
-        try:
-            yield from values(stream, limits.line_bytes, _LAST)
-        except Broken as error:
-            told = f"{error}; nothing from here on is read"
-            broken.append(Refusal(file, error.number, told))
-
     def row(printed: Any, number: int) -> dict[str, Any]:
         key = printed.get("key") if isinstance(printed, dict) else None
         if not isinstance(key, dict) or "value" not in printed:
@@ -63,6 +53,5 @@ def formatted(stream: BinaryIO, file: str, limits: Limits, place: Place) -> Iter
         topic = place.topic or TOPICS[family]
         return placed(topic, place.partition or 0, number - 1, key_bytes, bytes_of_value)
 
-    yield from check_rows(rows(), file, RECORDS, row)
-    if broken:
-        yield with_lines(RECORDS.schema.empty_table(), 1), broken
+    rows = values(stream, limits.line_bytes, _LAST)
+    yield from check_until_broken(rows, file, RECORDS, row)

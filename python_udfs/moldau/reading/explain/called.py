@@ -18,6 +18,17 @@ def groups_called(tables: Tables, group_id: str, cluster: str | None = None) -> 
     return sorted(rows, key=lambda row: bool(row["cluster_id"] != cluster))
 
 
+def called_like(tables: Tables, name: str) -> list[str]:
+    """Names of groups that it may have meant."""
+    close = tables.rows(
+        GROUPS,
+        "where jaro_winkler_similarity(group_id, ?) > 0.85 "
+        "order by jaro_winkler_similarity(group_id, ?) desc, group_id limit 3",
+        [name, name],
+    )
+    return list(dict.fromkeys(row["group_id"] for row in close))
+
+
 def told_of(rows: list[Row]) -> str:
     """`: in cluster 'east' it is …`, to go behind a refusal; empty if no group has the name."""
     told = ", ".join(f"in cluster {row['cluster_id']!r} {_is(row)}" for row in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from moldau.reading.explain.groups import TABLE_OF, Explanation
@@ -10,40 +11,44 @@ from moldau.reading.explain.phrases import reason_text
 
 
 def rows_of(explanation: Explanation) -> list[dict[str, Any]]:
-    """Of each decision that was asked about; an answer to a request has the same columns."""
-    rows = []
-    for decided in explanation.decided:
-        row = decided.decision or {}
-        code = row.get("reason_code")
-        rows.append(
-            {
-                "cluster_id": explanation.group["cluster_id"],
-                "subject": decided.subject,
-                "decision": row.get("decision"),
-                "reason_code": code,
-                "reason_text": reason_text(TABLE_OF[decided.kind], code or "") or None,
-                "blocked_by": blocked_by(explanation, decided),
-                "next_change_at_ms": next_change_at_ms(decided),
-                "decided_at_ms": row.get("decided_at_ms"),
-                "ruleset": row.get("ruleset"),
-                "run_id": row.get("run_id"),
-            }
+    """Of each decision that was asked about, and of what an application would do now."""
+    cluster_id = explanation.group["cluster_id"]
+    decided = [
+        row_of(
+            cluster_id,
+            one.subject,
+            one.decision or {},
+            reason_text(TABLE_OF[one.kind], (one.decision or {}).get("reason_code") or ""),
+            blocked_by(explanation, one),
+            next_change_at_ms(one),
         )
-    return rows + [_of_start(row) for row in explanation.starts]
+        for one in explanation.decided
+    ]
+    return decided + [_of_start(row) for row in explanation.starts]
+
+
+def row_of(
+    cluster_id: str,
+    subject: str,
+    told: Mapping[str, Any],
+    why: str,
+    blocked_by: Sequence[str] = (),
+    next_change_at_ms: int | None = None,
+) -> dict[str, Any]:
+    """Of what is told of a subject, and why; what no run has decided has no instant and no run."""
+    return {
+        "cluster_id": cluster_id,
+        "subject": subject,
+        "decision": told.get("decision"),
+        "reason_code": told.get("reason_code"),
+        "reason_text": why or None,
+        "blocked_by": list(blocked_by),
+        "next_change_at_ms": next_change_at_ms,
+        **{name: told.get(name) for name in ("decided_at_ms", "ruleset", "run_id")},
+    }
 
 
 def _of_start(row: dict[str, Any]) -> dict[str, Any]:
-    """What an application would do now is nobody's decision, so no run has made it."""
     place = f"{row['topic_name']}-{row['partition_index']}"
-    return {
-        "cluster_id": row["cluster_id"],
-        "subject": f"start {row['group_id']} {place}",
-        "decision": row["decision"],
-        "reason_code": row["reason_code"],
-        "reason_text": row["reason_text"],
-        "blocked_by": [],
-        "next_change_at_ms": None,
-        "decided_at_ms": None,
-        "ruleset": None,
-        "run_id": None,
-    }
+    subject = f"start {row['group_id']} {place}"
+    return row_of(row["cluster_id"], subject, row, row["reason_text"])

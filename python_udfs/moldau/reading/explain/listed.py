@@ -10,6 +10,7 @@ from pathlib import Path
 
 from moldau.declared.domain import Explained
 from moldau.escapes import named, visible
+from moldau.reading.explain.found_rows import row_of
 from moldau.reading.explain.phrases import count
 from moldau.reading.explain.subjects import name_in, one_cluster
 from moldau.reading.tables.query import Tables
@@ -28,12 +29,7 @@ def explain_listed(warehouse: Path, text: str, cluster: str | None) -> Explained
         return None
     chosen = one_cluster([row["cluster_id"] for row in rows], text, cluster)
     [row] = [row for row in rows if row["cluster_id"] == chosen]
-    told = {
-        "cluster_id": chosen, "subject": text, "decision": None,
-        "reason_code": row["reason_code"], "reason_text": row["reason_text"], "blocked_by": [],
-        "next_change_at_ms": None, "decided_at_ms": None, "ruleset": None, "run_id": None,
-    }  # fmt: skip
-    return Explained(list(_words(row)), [told])
+    return Explained(list(_words(row)), [row_of(chosen, text, row, row["reason_text"])])
 
 
 def _words(row: Row) -> Iterable[str]:

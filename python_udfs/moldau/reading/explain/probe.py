@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from moldau.engines.duckdb.translation import to_duckdb
 from moldau.errors import MoldauError
 from moldau.literals import rows_sql
 from moldau.reading.explain.phrases import reason_text
@@ -122,8 +123,6 @@ def _flows(settings: Settings, clusters: Sequence[str], at_ms: int) -> list[dict
 
 def _brought(flows: list[dict[str, Any]], probes: list[Probe], at_ms: int) -> list[View]:
     """What the deciding SQL reads instead of what the warehouse has."""
-    from moldau.engines.duckdb.translation import to_duckdb
-
     commits = [
         {
             "cluster_id": cluster,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from moldau.engines.duckdb.delta_types import literal
+from moldau.engines.duckdb.translation import to_duckdb
 from moldau.literals import rows_sql
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import View
@@ -87,8 +88,6 @@ class _Asked:
     """A producer as it is now, at other instants."""
 
     def __init__(self, warehouse: Path, key: dict[str, Any], settings: dict[str, Any]) -> None:
-        from moldau.engines.duckdb.translation import to_duckdb
-
         self._warehouse = warehouse
         columns = run_views()["producer_settings"]
         told = {name: settings.get(name) for name in columns} | {"producer_id": "default"}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from moldau.escapes import named, visible
 from moldau.instants import format_instant
+from moldau.reading.explain.found_rows import row_of
 from moldau.reading.explain.groups import Row
 from moldau.reading.explain.phrases import decided_in, reason_text, topology_epoch
 from moldau.reading.explain.subjects import one_cluster
@@ -84,20 +85,15 @@ def request_in_words(found: RequestExplanation) -> Iterator[str]:
 
 
 def request_rows(found: RequestExplanation) -> list[Row]:
-    """Of each answer, with the columns of `found_rows`. An answer never changes."""
+    """Of each answer. It never changes."""
     return [
-        {
-            "cluster_id": row["cluster_id"],
-            "subject": _subject(found.kind, row),
-            "decision": row["decision"],
-            "reason_code": row["reason_code"],
-            "reason_text": reason_text(TABLES[found.kind], row["reason_code"]),
-            "blocked_by": [],
-            "next_change_at_ms": row.get("next_attempt_at_ms"),
-            "decided_at_ms": row["decided_at_ms"],
-            "ruleset": row["ruleset"],
-            "run_id": row["run_id"],
-        }
+        row_of(
+            row["cluster_id"],
+            _subject(found.kind, row),
+            row,
+            reason_text(TABLES[found.kind], row["reason_code"]),
+            next_change_at_ms=row.get("next_attempt_at_ms"),
+        )
         for row in found.answers
     ]
 

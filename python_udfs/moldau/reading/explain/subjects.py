@@ -10,6 +10,7 @@ from typing import Any
 from moldau.declared import domains
 from moldau.declared.domain import Explained
 from moldau.errors import MoldauError
+from moldau.reading.explain.called import called_like
 from moldau.reading.tables.query import Tables
 
 _OFFSET_SUBJECT = "'offset ' || group_id || ' ' || topic_name || '-' || partition_index"
@@ -79,7 +80,7 @@ def find_subject(tables: Tables, text: str, cluster: str | None) -> Subject:
             return _offset(offsets, text, cluster)
     if found := _clusters_of(tables, text):
         return Subject(one_cluster(found, text, cluster), text, ("cleanup", "sweep", "offset"))
-    raise NothingKnown(_nothing(tables, text))
+    raise NothingKnown(nothing_known(text, called_like(tables, name_in(text))))
 
 
 def _clusters_of(tables: Tables, group_id: str) -> list[str]:
@@ -104,17 +105,6 @@ def _offset(offsets: list[dict[str, Any]], text: str, cluster: str | None) -> Su
     row = next(row for row in offsets if row["cluster_id"] == chosen)
     key = (row["topic_name"], row["partition_index"])
     return Subject(chosen, row["group_id"], ("offset",), *key)
-
-
-def _nothing(tables: Tables, text: str) -> str:
-    name = name_in(text)
-    close = tables.rows(
-        "state.groups",
-        "where jaro_winkler_similarity(group_id, ?) > 0.85 "
-        "order by jaro_winkler_similarity(group_id, ?) desc, group_id limit 3",
-        [name, name],
-    )
-    return nothing_known(text, dict.fromkeys(row["group_id"] for row in close))
 
 
 def name_in(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from moldau.engines.duckdb.delta_types import literal
 from moldau.errors import MoldauError
-from moldau.reading.explain.called import GROUPS, groups_called
+from moldau.reading.explain.called import GROUPS, called_like, groups_called
 from moldau.reading.explain.subjects import one_cluster
 from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import View, views_under
@@ -118,14 +118,7 @@ def records_of(cluster: str, group_id: str, as_of_ms: int | None = None) -> View
 
 
 def _unknown(tables: Tables, group_id: str) -> str:
-    close = tables.rows(
-        GROUPS,
-        "where jaro_winkler_similarity(group_id, ?) > 0.85 "
-        "order by jaro_winkler_similarity(group_id, ?) desc, group_id limit 3",
-        [group_id, group_id],
-    )
-    names = dict.fromkeys(row["group_id"] for row in close)
-    hint = ", ".join(repr(name[:100]) for name in names)
+    hint = ", ".join(repr(name[:100]) for name in called_like(tables, group_id))
     return f"no record of a group {group_id[:200]!r} was loaded" + (
         f": did you mean {hint}?" if hint else ""
     )

@@ -19,6 +19,7 @@ from moldau.reading.tables.table_status import read_tables
 from moldau.reading.tables.views import is_view
 from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
+from moldau.warehouse.contracts import tables
 from moldau.warehouse.create import is_initialised
 from moldau.warehouse.damage import DamagedError, UnreadableError, find_damage
 from moldau.warehouse.left import find_lost
@@ -131,8 +132,6 @@ def _set_aside(warehouse: Path) -> Iterator[Finding]:
 
 
 def _tables(warehouse: Path) -> Iterator[Finding]:
-    from moldau.warehouse.contracts import tables
-
     schema = read_schema(warehouse) if is_initialised(warehouse) else present_schema()
     is_earlier = schema != present_schema()
     if is_earlier:
@@ -160,8 +159,6 @@ def _upkeep(warehouse: Path) -> Iterator[Finding]:
 
 
 def _pages(warehouse: Path) -> Iterator[Finding]:
-    from moldau.warehouse.contracts import tables
-
     files = unguarded = damaged = 0
     for name in tables():
         folder = warehouse.joinpath(*name.split("."))
@@ -242,8 +239,6 @@ def _unreadable(warehouse: Path) -> Iterator[Finding]:
 
 
 def _undecodable(warehouse: Path) -> Iterator[Finding]:
-    from moldau.warehouse.contracts import tables
-
     for name, table in tables().items():
         if table.database != "decoded" or "decode_status" not in {c.name for c in table.columns}:
             continue

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from moldau.escapes import visible
+from moldau.reading.explain.phrases import count
 from moldau.reading.tables.query import table_rows
 from moldau.reading.tables.table_status import Row
 from moldau.warehouse.paths import POLLS
@@ -25,7 +26,7 @@ def held_words(rows: Iterable[Row]) -> list[str]:
     """A sentence for each topic that is not read to its end."""
     return [
         f"{visible(row['topic_name'])} of {visible(row['cluster_id'])} is read up to "
-        f"{_offsets(row['offsets_behind'])} before its end" + _because(row)
+        f"{count(row['offsets_behind'], 'offset')} before its end" + _because(row)
         for row in rows
         if row["offsets_behind"]
     ]
@@ -56,10 +57,6 @@ def _last_read(row: Row) -> str:
     if row["age_ms"] is None:
         return "never read as far as it went"
     return f"last read {row['age_ms'] // 1000} s ago, longer than two check intervals"
-
-
-def _offsets(count: int) -> str:
-    return f"{count} offset" if count == 1 else f"{count} offsets"
 
 
 def _because(row: Row) -> str:

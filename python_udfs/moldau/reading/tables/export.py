@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from moldau.errors import MoldauError
 from moldau.reading.tables.csv_rows import CsvRows
 from moldau.reading.tables.query import Rows, run, table_relation, table_rows
 from moldau.reading.tables.values import to_json
+from moldau.warehouse.durable import whole_file
 
 # what stands before, between and after objects, and where there are none
 _OBJECTS = {".json": ("[\n", ",\n", "\n]\n", "[]\n"), ".jsonl": ("", "\n", "\n", "")}
@@ -37,25 +37,13 @@ def export_table(
         raise MoldauError(f"--safe-csv is CSV, and {target} does not end in .csv")
     if ending == ".parquet":
         _require_unicode(target)
-    if not target.parent.is_dir():
-        raise MoldauError(f"the folder {target.parent} does not exist")
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
+    with whole_file(target) as unfinished:
         if ending == ".parquet":
-            count = _to_parquet(warehouse, name, unfinished, where, at_ms)
-        else:
-            rows = table_rows(warehouse, name, where, at_ms=at_ms)
-            if ending == ".csv":
-                count = _to_csv(rows, unfinished, is_safe)
-            else:
-                count = _write_objects(rows, unfinished, *_OBJECTS[ending])
-        os.replace(unfinished, target)
-    except OSError as error:
-        raise MoldauError(f"cannot write {target}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
-    return count
+            return _to_parquet(warehouse, name, unfinished, where, at_ms)
+        rows = table_rows(warehouse, name, where, at_ms=at_ms)
+        if ending == ".csv":
+            return _to_csv(rows, unfinished, is_safe)
+        return _write_objects(rows, unfinished, *_OBJECTS[ending])
 
 
 def _require_unicode(target: Path) -> None:

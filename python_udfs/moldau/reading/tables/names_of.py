@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 from moldau.errors import MoldauError
+from moldau.reading.tables.views import tables_under
+from moldau.warehouse.contracts import marts, tables
 
 DATABASES = ("raw", "decoded", "state", "decisions", "history", "plugin", "seeds")
 # what lists tables without naming them, in the SQL of DuckDB or Spark
@@ -42,9 +44,6 @@ def existing_tables(warehouse: Path) -> list[str]:
 
 def existing_relations(warehouse: Path) -> list[str]:
     """Full names of the tables, then of the marts that are made from no other ones."""
-    from moldau.reading.tables.views import tables_under
-    from moldau.warehouse.contracts import marts
-
     existing = existing_tables(warehouse)
     return [*existing, *(mart for mart in marts() if tables_under([mart]) <= set(existing))]
 
@@ -109,9 +108,6 @@ def _listed(names: list[str], text: str) -> set[str]:
 
 
 def _unknown(warehouse: Path, name: str, existing: list[str]) -> str:
-    from moldau.reading.tables.views import tables_under
-    from moldau.warehouse.contracts import marts, tables
-
     promised = [full for full in (*tables(), *marts()) if name in (full, full.split(".")[1])]
     if promised and promised[0] in marts():
         promised = sorted(tables_under(promised) - set(existing))

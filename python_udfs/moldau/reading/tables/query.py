@@ -15,6 +15,7 @@ from moldau.reading.tables.duckdb_views import connect_duckdb
 from moldau.reading.tables.names_of import existing_relations, existing_tables, mentioned, resolve
 from moldau.reading.tables.values import object_keys
 from moldau.reading.tables.views import View, is_view, tables_under
+from moldau.warehouse.contracts import marts, tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -209,8 +210,6 @@ def key_of(warehouse: Path, name: str) -> list[str]:
 
 
 def _key(full_name: str) -> list[str]:
-    from moldau.warehouse.contracts import marts, tables
-
     table = (tables() | marts()).get(full_name)
     return [] if table is None else list(table.primary_key)
 

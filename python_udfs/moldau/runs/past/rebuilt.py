@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from moldau.compiled.graph import Node
+from moldau.compiled.graph import Node, tables_under
 from moldau.literals import literal, rows_sql
-from moldau.runs.past.needed import needed, written
 from moldau.runs.past.source import CALLS, NOW, RECORDS, REQUESTS, SNAPSHOTS, Source
 from moldau.sessions.open_run import open_run
 from moldau.sessions.run import Run
@@ -18,6 +17,9 @@ from moldau.warehouse.merge import merge
 OF_RECORDS = "consumer_offsets"
 STAGES = ("call", "decide", "apply")
 DECIDED = ("cycle", "sweep")  # for any instant
+
+
+MADE = ("state.", "decisions.")  # what else a run writes is history, which comes as it is
 
 
 class Rebuilt:
@@ -33,14 +35,14 @@ class Rebuilt:
         parts = [[model] for models in folds for model in models]
         parts += [self._models(kind) for kind in {run.kind for run in source.applied}]
         parts += [[model] for kind in DECIDED for model in self._deciding(kind)]
-        self._needed = needed(asked, parts)
+        self._needed = _needed(asked, parts)
         self._last = source.one(f"select max(run_id) from state.runs where {source.before}") or ""
 
     def go_through(self) -> None:
         """Loads and runs that changed something, in their order."""
         source = self._source
         for earlier in source.applied:
-            if self._needed & written(self._models(earlier.kind)):
+            if self._needed & _written(self._models(earlier.kind)):
                 self._fold(earlier.run_id)
                 self._again(earlier)
         self._fold(source.until)
@@ -56,7 +58,7 @@ class Rebuilt:
         source = self._source
         decided = {run.kind for run in source.applied if run.at_ms == source.at_ms}
         for kind in DECIDED:
-            asked = needed(self._asked, ([model] for model in self._deciding(kind)))
+            asked = _needed(self._asked, ([model] for model in self._deciding(kind)))
             models = [model for model in self._deciding(kind) if model.table in asked]
             if models and kind not in decided:
                 run = Run(f"as-of-{kind}", kind, source.clusters, source.at_ms, is_dry_run=True)
@@ -129,7 +131,7 @@ class Rebuilt:
                 self._run(waiting)
                 waiting = []
                 self._source.copy(CALLS, f"run_id = {literal(run.run_id)}")
-            elif written([model]):
+            elif _written([model]):
                 waiting.append(model)
         self._run(waiting)
 
@@ -177,3 +179,18 @@ class Rebuilt:
         told = self._source.settings_at(at_run_id)
         if told := [row for row in told if row["cluster_id"] in run.cluster_ids]:
             self._session.bring("settings", rows_sql(run_views()["settings"], told))
+
+
+def _needed(asked: Collection[str], parts: Iterable[Sequence[Node]]) -> frozenset[str]:
+    """The tables that are asked about, and what is read to make them, through any number of steps.
+
+    `parts`: models of which all are made, or none: one that folds, or all of a run."""
+    steps = [(_written(models), tables_under([model.name for model in models])) for models in parts]
+    found: set[str] = set(asked)
+    while more := {name for made, read in steps if made & found for name in read - found}:
+        found |= more
+    return frozenset(found)
+
+
+def _written(models: Iterable[Node]) -> set[str]:
+    return {model.table for model in models if model.table.startswith(MADE)}
