@@ -11,7 +11,8 @@
      insert_when          predicate on s for new rows, of an append or a replacement for every row; false = never insert
      works_on             run_list without whose rows there is nothing to write
      works_when           predicate on those rows
-     skips_no_rows        what the model selects is listed first: an append of nothing is a commit, too
+     skips_no_rows        true = look first whether the model selects anything: an append of nothing is a commit, too;
+                          'listed' = list it first: planned once where there mostly is something
      small_bytes          size on disk from which a table is merged in two steps, if nobody else writes; of all models the same
      in_slices_of         run_list with a slice_index: one append for each slice, in order, each told in run.slice
    Only the rows that the model selects are ever touched. #}
@@ -26,9 +27,7 @@
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
     {%- elif config.meta_get('works_on') and has_no_rows(ref(config.meta_get('works_on')), config.meta_get('works_when', 'true')) -%}
         {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
-    {%- elif config.meta_get('in_slices_of') -%}
-        {%- do append_in_slices(into, compiled_code) -%}
-    {%- elif config.meta_get('skips_no_rows') -%}
+    {%- elif config.meta_get('skips_no_rows') == 'listed' -%}
         {%- set selected = 'run.' ~ model.alias ~ '_selected' -%}
         {%- do make_list(selected, compiled_code) -%}
         {%- if has_no_rows(selected) -%}
@@ -36,6 +35,10 @@
         {%- else -%}
             {%- do write_rows(into, 'select * from ' ~ selected, write) -%}
         {%- endif -%}
+    {%- elif config.meta_get('skips_no_rows') and has_no_rows('(' ~ compiled_code ~ ')') -%}
+        {%- do store_raw_result('main', message='SKIP no rows', code='SKIP', rows_affected=0) -%}
+    {%- elif config.meta_get('in_slices_of') -%}
+        {%- do append_in_slices(into, compiled_code) -%}
     {%- else -%}
         {%- do write_rows(into, compiled_code, write) -%}
     {%- endif -%}

@@ -3,7 +3,7 @@
     meta={
         'into': 'history.decision_changes',
         'write': 'append',
-        'skips_no_rows': true,
+        'skips_no_rows': 'listed',
         'write_needs_open_run': false
     }
 ) }}
