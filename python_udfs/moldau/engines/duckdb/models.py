@@ -24,12 +24,12 @@ from moldau.engines.duckdb.processes import in_processes
 from moldau.engines.duckdb.translated import translated_models
 from moldau.engines.duckdb.translation import ANSWERS, MACROS, to_duckdb
 from moldau.engines.engine import Looked, Mapped, Part
-from moldau.literals import rows_sql
+from moldau.engines.run_views import RunViews
 from moldau.plugins.registry import PluginSpec
 from moldau.plugins.slices import RETURNS
 from moldau.plugins.worker import Worker
 from moldau.warehouse.append import append, with_rows
-from moldau.warehouse.contracts import run_views, tables
+from moldau.warehouse.contracts import tables
 from moldau.warehouse.damage import system_error
 from moldau.warehouse.delta_log import last_commit
 from moldau.warehouse.extents import Extent, extents, holding
@@ -58,8 +58,7 @@ class DuckDBModels:
         # by table and columns of a key
         self._extents: dict[tuple[str, tuple[str, ...]], tuple[_Commit, list[Extent]]] = {}
         self._views: set[str] = set()
-        self._unmade = set(run_views())  # views of `run.*` that nobody has read yet
-        self._brought: set[str] = set()  # those that are not known to be empty
+        self._run_views = RunViews(self._make_run_view)
 
     @cached_property
     def _connection(self) -> DuckDBPyConnection:
@@ -74,21 +73,14 @@ class DuckDBModels:
     def begin(self, brought: Mapping[str, str], is_small: bool) -> None:
         """Empty what other runs brought, and bring this: view of `run.*` -> its query."""
         self._looked_at.clear()
-        self._empty(self._brought - brought.keys())
-        for name, sql in brought.items():
-            self.bring(name, sql)
-
-    def _empty(self, names: set[str]) -> None:
-        for name in names:
-            self._create(f"run.{name}", _translated(rows_sql(run_views()[name], [])))
-        self._brought -= names
-        self._unmade -= names
+        self._run_views.begin(brought)
 
     def bring(self, name: str, sql: str) -> None:
+        self._run_views.bring(name, sql)
+
+    def _make_run_view(self, name: str, sql: str) -> None:
         self._refresh(table for table in tables() if table in sql)
         self._create(f"run.{name}", _translated(sql))
-        self._brought.add(name)
-        self._unmade.discard(name)
 
     def look_at(self, model: str, parts: Looked) -> None:
         """Make this model of the run that is open from these parts of tables, as they are then."""
@@ -96,7 +88,7 @@ class DuckDBModels:
 
     def run(self, names: Sequence[str]) -> None:
         """Write these models, in the order of the graph, after the views and lists they read."""
-        self._empty(self._unmade & run_views_under(names))
+        self._run_views.need(run_views_under(names))
         helpers = helpers_under(names)
         for node in models().values():
             if node.name in helpers:
@@ -107,7 +99,7 @@ class DuckDBModels:
     def make_views(self, names: Sequence[str]) -> None:
         """These views and what they read: views once a session, lists of the run each time."""
         self._refresh(tables_of(names))
-        self._empty(self._unmade & run_views_under(names))
+        self._run_views.need(run_views_under(names))
         wanted = {*names, *helpers_under(names)}
         for node in models().values():
             if node.name in wanted:
@@ -252,7 +244,7 @@ class DuckDBModels:
         names = [name for name in tables() if name in statement]
         views = [name for name in _VIEW.findall(statement) if name in models()]
         self._refresh({*names, *tables_of(views)})
-        self._empty({name for name in self._unmade if f"run.{name}" in statement})
+        self._run_views.need_for(statement)
         return names
 
     def _refresh(self, names: Iterable[str]) -> None:

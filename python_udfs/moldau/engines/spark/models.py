@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from moldau.compiled.dbt import dbt
 from moldau.compiled.graph import helpers_under, run_views_under, tables_of
 from moldau.engines.engine import Looked, Mapped
+from moldau.engines.run_views import RunViews
 from moldau.engines.spark.catalog import register
 from moldau.engines.spark.conf import properties
 from moldau.engines.spark.udtf import register_call_plugin
-from moldau.literals import rows_sql
 from moldau.plugins.registry import PluginSpec
-from moldau.warehouse.contracts import run_views, tables
+from moldau.warehouse.contracts import tables
 from moldau.warehouse.verify import naming_damage
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class SparkModels:
         self._start_spark = start_spark
         self._session: SparkSession | None = None
         self._ends = 0  # of sessions in this process, when this one began
+        self._run_views = RunViews(self._make_run_view)
         self._forget()
 
     def _forget(self) -> None:
         """A session that is new knows of nothing."""
         self._views: set[str] = set()  # that were made in this session
         self._registered: set[str] = set()  # tables that Spark was told of
-        self._unmade = set(run_views())  # views of `run.*` that nobody has read in this session
-        self._brought: set[str] = set()  # those that are not known to be empty
+        self._run_views.forget()
 
     @property
     def session(self) -> SparkSession:
@@ -58,24 +58,18 @@ class SparkModels:
         from moldau.engines.spark.spark_session import suit_to
 
         suit_to(self.session, is_small)
-        self._empty(self._brought - brought.keys() - {"parameters", "settings"})
-        for name, sql in brought.items():
-            self.bring(name, sql)
+        self._run_views.begin(brought)
 
     def make_run_views(self, names: Iterable[str]) -> None:
-        """Make these views of `run.*`, empty, unless they are there: each costs a moment."""
-        self._empty(self._unmade & set(names))
-
-    def _empty(self, names: set[str]) -> None:
-        for name in sorted(names):
-            self.bring(name, rows_sql(run_views()[name], []))
-        self._brought -= names
+        """Make these views of `run.*`, empty, unless they are there."""
+        self._run_views.need(names)
 
     def bring(self, name: str, sql: str) -> None:
+        self._run_views.bring(name, sql)
+
+    def _make_run_view(self, name: str, sql: str) -> None:
         self.register(name for name in tables() if name in sql)
         self.session.sql(f"create or replace view run.{name} as {sql}")
-        self._brought.add(name)
-        self._unmade.discard(name)
 
     def look_at(self, model: str, parts: Looked) -> None:
         """It looks at all: what planning costs does not follow the files."""
@@ -123,7 +117,7 @@ class SparkModels:
         """The rows of a query in Spark SQL."""
         names = [name for name in tables() if name in statement]
         self.register(names)
-        self.make_run_views(name for name in run_views() if f"run.{name}" in statement)
+        self._run_views.need_for(statement)
         with naming_damage(self._warehouse, names):
             return list(self.session.sql(statement).collect())
 
