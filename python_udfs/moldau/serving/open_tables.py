@@ -33,7 +33,7 @@ from moldau.warehouse.polls import POLLED
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-PATIENCE = 60.0  # seconds that a page waits for its turn
+_PATIENCE = 60.0  # seconds that a page waits for its turn
 _SOON = 0.2  # seconds in which a page waits for many rows that moved to be open again
 _OLD_MS = 30_000  # after they were the latest no rows are shown any more
 WANTED_SECONDS = 600.0  # since they were asked for
@@ -42,7 +42,7 @@ _REST = 3  # times as long as it took to open tables again they stand
 _OPEN = 20  # connections: more than all pages together ask
 POLL = "poll "
 RENEWING = "opens tables again"
-BUSY = "too many pages are asked for at once: try again in a moment"
+_BUSY = "too many pages are asked for at once: try again in a moment"
 # the files are in the cache of the system, once for all connections
 _OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
 Versions = tuple[tuple[str, tuple[int, int]], ...]
@@ -159,17 +159,11 @@ class OpenTables:
             if renewing := self._renew(key, held):
                 renewing.join()
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> AbstractContextManager[None]:
         """While somebody opens tables of this process, which are shared and move on.
 
         Busy when no turn came."""
-        if not self._opening.acquire(timeout=PATIENCE):
-            raise Busy(BUSY)
-        try:
-            yield
-        finally:
-            self._opening.release()
+        return turn_of(self._opening)
 
     def _may_stand(self, held: Opened) -> bool:
         is_old = now_ms() - held.seen_ms > _OLD_MS
@@ -237,6 +231,17 @@ class OpenTables:
         with self._keeping, suppress(KeyError):
             self._open.move_to_end(key)
         return opened
+
+
+@contextmanager
+def turn_of(lock: threading.Lock | threading.Semaphore, words: str = _BUSY) -> Iterator[None]:
+    """Busy, in these words, when none came."""
+    if not lock.acquire(timeout=_PATIENCE):
+        raise Busy(words)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @lru_cache(maxsize=1_000)

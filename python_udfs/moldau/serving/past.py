@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, parse_instant
 from moldau.runs.past.source import About
-from moldau.serving.open_tables import Busy
+from moldau.serving.open_tables import turn_of
 from moldau.serving.page import Asked, Page, Words
 from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Reader
@@ -23,7 +23,7 @@ NO_PAST = (
 )
 MOST_RECORDS = 200_000  # of a moment that a page waits for
 _RECORDS = "decoded.group_records"
-_PATIENCE = 60.0
+_BUSY = "the past is asked for by too many at once: try again in a moment"
 _OPEN = 4  # moments
 
 
@@ -46,9 +46,7 @@ class Moments:
         """What to ask the moment by, and in words how far its past is known.
 
         MoldauError if it is of too many records; Busy when no turn came."""
-        if not self._turn.acquire(timeout=_PATIENCE):
-            raise Busy("the past is asked for by too many at once: try again in a moment")
-        try:
+        with turn_of(self._turn, _BUSY):
             key = (as_of_ms, about, asked.reader.versions())
             held = self._held.pop(key, None)
             if held is None:
@@ -57,8 +55,6 @@ class Moments:
                 held = _opened(asked, as_of_ms, about)
             self._held[key] = held
             yield replace(held.then, given=asked.given), held.words
-        finally:
-            self._turn.release()
 
     def _close(self, stay: int) -> None:
         """All but so many."""

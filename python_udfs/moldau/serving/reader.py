@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,8 +20,6 @@ from moldau.reading.tables.query import Tables
 from moldau.reading.tables.views import PARAMETERS, views_under
 from moldau.serving.asking import Asking
 from moldau.serving.open_tables import (
-    BUSY,
-    PATIENCE,
     POLL,
     Busy,
     Opened,
@@ -29,6 +27,7 @@ from moldau.serving.open_tables import (
     Versions,
     tables_of,
     tells_polls,
+    turn_of,
 )
 from moldau.serving.question import Answer, Behind, Question
 from moldau.serving.taken import Group, of_groups, taking, taking_group
@@ -195,21 +194,11 @@ class Reader:
         """Who asks the same meanwhile waits, and finds it known."""
         with self._keeping:
             lock = self._asked.setdefault(keys, threading.Lock())
-        if not lock.acquire(timeout=PATIENCE):
-            raise Busy(BUSY)
-        try:
+        with turn_of(lock):
             yield
-        finally:
-            lock.release()
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if not self._turns.acquire(timeout=PATIENCE):
-            raise Busy(BUSY)
-        try:
-            yield
-        finally:
-            self._turns.release()
+    def _turn(self) -> AbstractContextManager[None]:
+        return turn_of(self._turns)
 
     def _known(self, key: _Key) -> Answer | None:
         with self._keeping:
