@@ -163,11 +163,8 @@ def _attention(found: Status) -> Iterator[str]:
 
 
 def _write_tables(found: Status) -> None:
-    write_rows(
-        _TABLE_COLUMNS,
-        [[_told(row)[name] for name in _TABLE_COLUMNS] for row in found.tables],
-        "table",
-    )
+    told = map(_told, found.tables)
+    write_rows(_TABLE_COLUMNS, [[row[name] for name in _TABLE_COLUMNS] for row in told], "table")
 
 
 def _write_whole(found: Status) -> None:

@@ -38,9 +38,9 @@ def test_who_comes_first_opens_nothing(
 ) -> None:
     opened: list[object] = []
 
-    def noting(*given: object, **named: Any) -> object:
+    def noting(*given: Any, **named: Any) -> object:
         opened.append(given)
-        return connect_duckdb(*given, **named)  # type: ignore[arg-type]
+        return connect_duckdb(*given, **named)
 
     monkeypatch.setattr(open_tables, "connect_duckdb", noting)
     pages = Pages(hostile)

@@ -17,9 +17,7 @@ from moldau.warehouse.merge import merge
 OF_RECORDS = "consumer_offsets"
 STAGES = ("call", "decide", "apply")
 DECIDED = ("cycle", "sweep")  # for any instant
-
-
-MADE = ("state.", "decisions.")  # what else a run writes is history, which comes as it is
+_MADE = ("state.", "decisions.")  # what else a run writes is history, which comes as it is
 
 
 class Rebuilt:
@@ -193,4 +191,4 @@ def _needed(asked: Collection[str], parts: Iterable[Sequence[Node]]) -> frozense
 
 
 def _written(models: Iterable[Node]) -> set[str]:
-    return {model.table for model in models if model.table.startswith(MADE)}
+    return {model.table for model in models if model.table.startswith(_MADE)}
