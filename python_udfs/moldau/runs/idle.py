@@ -19,7 +19,7 @@ from moldau.sessions.open_run import recorded_of
 from moldau.sessions.run import Run
 from moldau.sessions.run_rows import append_rows
 from moldau.settings import Settings
-from moldau.warehouse.kept import intact_table
+from moldau.warehouse.intact import intact_table
 from moldau.warehouse.left import find_lost
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import IDLE, LOADS, RUNS

@@ -14,8 +14,9 @@ from pathlib import Path
 from moldau.errors import MoldauError
 from moldau.warehouse.append import append_to
 from moldau.warehouse.contracts import Table, tables
-from moldau.warehouse.damage import find_damage, open_table
+from moldau.warehouse.damage import open_table
 from moldau.warehouse.delta_log import write_commit
+from moldau.warehouse.intact import find_damage
 from moldau.warehouse.left import note_again, require_nothing_lost
 from moldau.warehouse.metadata import DERIVED, changes, misfit, new_table
 from moldau.warehouse.paths import NEW, RUNS

@@ -1,4 +1,4 @@
-"""Check that a table is present and intact. Damage is named and refused, never overwritten.
+"""What is damage of a table, and what is not.
 
 Damage is what the bytes say: a file that is missing, empty or torn, other columns. What the
 machine says (no permission, too many open files, a disk that does not answer) is no damage.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -22,11 +21,6 @@ from moldau.warehouse.delta_log import LogDamageError, read_log_tail
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-    from moldau.warehouse.contracts import Table
-
-_ADVICE = (
-    "nothing was changed: restore the warehouse from a copy, or move all of it away and load again"
-)
 _SPARK_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 
@@ -38,36 +32,11 @@ class UnreadableError(MoldauError):
     """The machine did not let a table be looked at: whether it is whole is not known."""
 
 
-def find_damage(warehouse: Path, table: Table, is_earlier: bool = False) -> str | None:
-    """One line that names table, file and what can be done; None = the table is whole.
-
-    Looks at the log since its last checkpoint, at presence and size of every file of the current
-    version, and at names and types of the columns; `is_earlier`: an earlier version of moldau made
-    them. A few milliseconds for a small table. UnreadableError if that cannot be looked at.
-    """
-    folder = warehouse / table.database / table.name
-    with looking_at(folder):
-        if not _is_there(folder):
-            return (
-                f"{table.full_name} is missing in {warehouse}: `moldau init` creates new warehouses"
-            )
-        wrong = find_log_damage(folder)
-        if wrong is None:
-            try:
-                opened = open_table(folder)
-                wrong = wrong_file(sizes_told(opened)) or (
-                    None if is_earlier else _other_columns(opened, table)
-                )
-            except DamagedError as error:
-                wrong = str(error)
-    return wrong and f"{table.full_name} in {folder} is damaged: {wrong}; {_ADVICE}"
-
-
 def find_log_damage(folder: Path) -> str | None:
     """What is wrong with a table's log or its deletion vectors; None = nothing."""
     try:
         with looking_at(folder):
-            missing = [it for it in read_log_tail(folder) if not _is_there(folder / it)]
+            missing = [it for it in read_log_tail(folder) if not is_there(folder / it)]
     except (LogDamageError, DamagedError) as error:
         return str(error)
     return f"the deletion vector {min(missing)} is missing" if missing else None
@@ -131,7 +100,7 @@ def sizes_told(table: DeltaTable) -> dict[str, int | None]:
     return {path: told.get(path) for path in data_files(table)}
 
 
-def _is_there(path: Path | str) -> bool:
+def is_there(path: Path | str) -> bool:
     """False only if it is not: `exists` also says so of what it was not allowed to look at."""
     return _size(path) is not None
 
@@ -155,23 +124,6 @@ def wrong_file(sizes: Mapping[str, int | None]) -> str | None:
     return None
 
 
-def _other_columns(opened: DeltaTable, table: Table) -> str | None:
-
-    fields = json.loads(opened.schema().to_json())["fields"]
-    found = {field["name"]: spark_type(field["type"]) for field in fields}
-    expected = {column.name: _normal(column.data_type) for column in table.columns}
-    if found == expected:
-        return None
-    differences = [f"{name} is missing" for name in expected if name not in found]
-    differences += [f"{name} is not expected" for name in found if name not in expected]
-    differences += [
-        f"{name} is {found[name]} instead of {expected[name]}"
-        for name in expected
-        if name in found and found[name] != expected[name]
-    ]
-    return f"other columns than this version of moldau has ({', '.join(differences)})"
-
-
 def spark_type(delta: Any) -> str:
     """Spark's name of a type of Delta's schema JSON."""
     if isinstance(delta, str):
@@ -184,11 +136,6 @@ def spark_type(delta: Any) -> str:
         case _:
             fields = (f"{f['name']}:{spark_type(f['type'])}" for f in delta["fields"])
             return f"struct<{','.join(fields)}>"
-
-
-def _normal(data_type: str) -> str:
-    text = "".join(data_type.lower().split())
-    return _SPARK_NAMES.get(text, text)
 
 
 def system_error(text: str) -> int | None:

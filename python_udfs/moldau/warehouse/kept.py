@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moldau.warehouse.damage import (
-    find_log_damage,
     looking_at,
     open_table,
     path_of,
-    sizes_told,
-    wrong_file,
 )
 from moldau.warehouse.delta_log import newest_version
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-_MANY = 128  # tables
+_MANY = 256  # tables
 _Commit = tuple[int, int, int, int]
 """Version, inode, size and time: the same commit in the same log."""
 
@@ -56,15 +53,6 @@ def keep_table(table: DeltaTable) -> DeltaTable:
 
 def is_kept(folder: Path) -> bool:
     return Path(os.path.abspath(folder)) in _kept
-
-
-def intact_table(folder: Path) -> DeltaTable | None:
-    """A kept table whose log and files are whole; None = they are not."""
-    if find_log_damage(folder):
-        return None
-    with looking_at(folder):
-        table = kept_table(folder)
-        return None if wrong_file(sizes_told(table)) else table
 
 
 def _moved_on(folder: Path) -> DeltaTable | None:

@@ -14,8 +14,9 @@ from pathlib import Path
 from zlib import crc32
 
 from moldau.warehouse.contracts import tables
-from moldau.warehouse.damage import DamagedError, open_table
+from moldau.warehouse.damage import DamagedError
 from moldau.warehouse.delta_log import newest_version
+from moldau.warehouse.kept import kept_table
 from moldau.warehouse.metadata import DERIVED
 from moldau.warehouse.notes import EXACTLY, NotUnderstood, read_note, write_note
 from moldau.warehouse.paths import LEFT
@@ -87,7 +88,7 @@ def last_run_id(warehouse: Path) -> str:
         return noted
     found = [""]
     for name in versions_now(warehouse):
-        added = open_table(warehouse.joinpath(*name.split("."))).get_add_actions(flatten=True)
+        added = kept_table(warehouse.joinpath(*name.split("."))).get_add_actions(flatten=True)
         for column in added.schema.names:
             if re.fullmatch(r"max\..*run_id", column):
                 found += added.column(column).to_pylist()
@@ -131,7 +132,7 @@ def _of_row(warehouse: Path) -> tuple[str, dict[str, int]]:
     """Of the last row that tells; earlier versions of moldau told nothing."""
     from moldau.warehouse.ask import ask_rows, sql_text
 
-    opened = open_table(warehouse / "state" / "runs")
+    opened = kept_table(warehouse / "state" / "runs")
     if "table_versions" not in {field.name for field in opened.schema().fields}:
         return "", {}
     added = opened.get_add_actions(flatten=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from moldau.project import SEEDS, seeds_digest
 from moldau.warehouse.append import append_to
 from moldau.warehouse.contracts import Table, tables
-from moldau.warehouse.damage import open_table
 from moldau.warehouse.durable import write_durably
+from moldau.warehouse.kept import kept_table, take_table
 from moldau.warehouse.paths import NEW, SEEDED
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def seed(warehouse: Path) -> None:
     is_as_written = seeded_digest(warehouse) == digest
     for table in tables().values():
         if table.database == "seeds":
-            opened = open_table(warehouse / table.database / table.name)
-            if not (is_as_written and opened.file_uris()):
-                _write(warehouse, opened, table)
+            folder = warehouse / table.database / table.name
+            if not (is_as_written and kept_table(folder).file_uris()):
+                _write(warehouse, take_table(folder), table)
     if not is_as_written:
         write_durably(warehouse / SEEDED, digest)
 

@@ -26,7 +26,7 @@ from moldau.warehouse import create as creating
 from moldau.warehouse.append import append
 from moldau.warehouse.contracts import Column, Table, tables
 from moldau.warehouse.create import check, create, is_initialised
-from moldau.warehouse.damage import find_damage
+from moldau.warehouse.intact import find_damage
 from moldau.warehouse.notes import write_note
 from moldau.warehouse.paths import SCHEMA
 from moldau.warehouse.schema import NUMBER, present_schema, read_schema

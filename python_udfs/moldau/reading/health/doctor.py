@@ -21,7 +21,8 @@ from moldau.settings import Settings, load_settings
 from moldau.warehouse.aside import in_words, read_aside
 from moldau.warehouse.contracts import tables
 from moldau.warehouse.create import is_initialised
-from moldau.warehouse.damage import DamagedError, UnreadableError, find_damage
+from moldau.warehouse.damage import DamagedError, UnreadableError
+from moldau.warehouse.intact import find_damage
 from moldau.warehouse.left import find_lost
 from moldau.warehouse.schema import of_an_earlier_version, present_schema, read_schema
 from moldau.warehouse.verify import rebuilt_from, verify
