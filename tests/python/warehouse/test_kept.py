@@ -11,7 +11,8 @@ from deltalake import DeltaTable, write_deltalake
 from moldau.warehouse import delta_log
 from moldau.warehouse.damage import DamagedError
 from moldau.warehouse.delta_log import log_names
-from moldau.warehouse.kept import intact_table, kept_table
+from moldau.warehouse.intact import intact_table
+from moldau.warehouse.kept import kept_table
 
 
 @pytest.fixture
