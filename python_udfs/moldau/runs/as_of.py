@@ -24,13 +24,13 @@ from moldau.reading.tables.names_of import resolve
 from moldau.reading.tables.views import tables_under
 from moldau.runs.opening import start_session, start_spark
 from moldau.runs.past.rebuilt import Rebuilt
-from moldau.runs.past.source import CALLS, HISTORY, RECORDS, About, Source
+from moldau.runs.past.source import CALLS, HISTORY, RECORDS, About, Present, Source
 from moldau.runs.past.words import words
 from moldau.settings import Settings
 from moldau.warehouse.contracts import marts
 from moldau.warehouse.lock import locked
 
-__all__ = ["SHOWN", "About", "Moment", "as_of", "require_groups", "tables_asked"]
+__all__ = ["SHOWN", "About", "Moment", "Present", "as_of", "require_groups", "tables_asked"]
 
 _STATE = (
     "state.groups", "state.group_offsets", "state.group_records", "state.topology_backoffs",
@@ -79,12 +79,17 @@ def tables_asked(full_name: str) -> Collection[str]:
 
 @contextlib.contextmanager
 def as_of(
-    settings: Settings, at_ms: int, about: About, asked: Collection[str] = SHOWN
+    settings: Settings,
+    at_ms: int,
+    about: About,
+    asked: Collection[str] = SHOWN,
+    present: Present | None = None,
 ) -> Iterator[Moment]:
     """The moment `at_ms`, as long as the block lasts.
 
     `asked`: the tables that are read of it. Of the others it has those that they are made of; all
-    of them have what would have been decided then, of every group that is asked about.
+    of them have what would have been decided then, of every group that is asked about. `present`:
+    the warehouse as it is, where that is open already.
     """
     with tempfile.TemporaryDirectory(prefix="moldau-as-of-", dir=_place(about)) as folder:
         warehouse = Path(folder).resolve()
@@ -100,7 +105,7 @@ def as_of(
             apart(needed, then.spark, "--as-of") as start,
         ):
             session = start_session(then, start=start)
-            source = Source(settings.warehouse, warehouse, at_ms, about)
+            source = Source(present or Present.of(settings.warehouse), warehouse, at_ms, about)
             source.take_over()
             rebuilt = Rebuilt(source, session, asked)
             rebuilt.go_through()

@@ -44,7 +44,7 @@ POLL = "poll "
 RENEWING = "opens tables again"
 _BUSY = "too many pages are asked for at once: try again in a moment"
 # the files are in the cache of the system, once for all connections
-_OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
+OWN = {"memory_limit": "1GB", "enable_external_file_cache": "false"}
 Versions = tuple[tuple[str, tuple[int, int]], ...]
 """By table: its last commit and the time of it, as another table may be made in its place."""
 Turn = Callable[[], AbstractContextManager[None]]
@@ -210,7 +210,7 @@ class OpenTables:
         # marts over tables without rows are planned in half the time
         tables = [name for name in taken if not is_view(name)]
         connection = connect_duckdb(
-            self.warehouse, names, at_ms="getvariable('at_ms')", own=_OWN,
+            self.warehouse, names, at_ms="getvariable('at_ms')", own=OWN,
             between=lambda connection: make_room(connection, tables),
         )  # fmt: skip
         if marts := [name for name in taken if is_view(name)]:

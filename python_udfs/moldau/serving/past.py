@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from moldau.errors import MoldauError
 from moldau.instants import format_instant, parse_instant
-from moldau.runs.past.source import About
-from moldau.serving.open_tables import turn_of
+from moldau.runs.past.source import About, Present
+from moldau.serving.open_tables import OWN, Versions, turn_of
 from moldau.serving.page import Asked, Page, Words
 from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Reader
@@ -40,6 +40,7 @@ class Moments:
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._held: OrderedDict[object, _Held] = OrderedDict()
+        self._present: tuple[Versions, Present] | None = None
 
     @contextmanager
     def of(self, asked: Asked, as_of_ms: int, about: About) -> Iterator[tuple[Asked, str]]:
@@ -47,31 +48,34 @@ class Moments:
 
         MoldauError if it is of too many records; Busy when no turn came."""
         with turn_of(self._turn, _BUSY):
-            key = (as_of_ms, about, asked.reader.versions())
+            versions = asked.reader.versions()
+            key = (as_of_ms, about, versions)
             held = self._held.pop(key, None)
             if held is None:
                 _require_few(asked, as_of_ms, about)
                 self._close(_OPEN - 1)
-                held = _opened(asked, as_of_ms, about)
+                held = self._opened(asked, as_of_ms, about, versions)
             self._held[key] = held
             yield replace(held.then, given=asked.given), held.words
+
+    def _opened(self, asked: Asked, as_of_ms: int, about: About, versions: Versions) -> _Held:
+        from moldau.runs.as_of import as_of  # runs are imported when somebody asks for the past
+
+        stack = ExitStack()
+        settings = asked.settings.model_copy(update={"engine": "duckdb"})  # a page awaits no JVM
+        with asked.reader.alone():
+            if self._present is None or self._present[0] != versions:
+                self._present = versions, Present.of(settings.warehouse, OWN)
+            now = self._present[1]
+            moment = stack.enter_context(as_of(settings, as_of_ms, about, present=now))
+        reader = Reader(moment.settings.warehouse)
+        return _Held(stack, Asked(moment.settings, reader, as_of_ms, {}), moment.words)
 
     def _close(self, stay: int) -> None:
         """All but so many."""
         while len(self._held) > stay:
             _, held = self._held.popitem(last=False)
             held.stack.close()
-
-
-def _opened(asked: Asked, as_of_ms: int, about: About) -> _Held:
-    from moldau.runs.as_of import as_of  # runs are imported when somebody asks for the past
-
-    stack = ExitStack()
-    settings = asked.settings.model_copy(update={"engine": "duckdb"})  # a page awaits no JVM
-    with asked.reader.alone():
-        moment = stack.enter_context(as_of(settings, as_of_ms, about))
-    reader = Reader(moment.settings.warehouse)
-    return _Held(stack, Asked(moment.settings, reader, as_of_ms, {}), moment.words)
 
 
 def _require_few(asked: Asked, as_of_ms: int, about: About) -> None:

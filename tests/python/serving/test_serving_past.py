@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,12 +33,26 @@ def test_a_group_is_shown_as_it_was(session: Session) -> None:
     assert then["sections"]["facts"]["rows"][0]["group_state"] == "EMPTY"
     events = then["sections"]["timeline"]["rows"]
     assert events
+    offsets = then["sections"]["offsets"]["rows"]
+    assert [(row["topic_name"], row["partition_index"]) for row in offsets] == sorted(
+        (row["topic_name"], row["partition_index"]) for row in shown_then(session, "group_offsets")
+    )
+    assert {"committed_at", "expires_at"} <= offsets[0].keys()
     assert max(row["event_at"] for row in events) < THEN
     now = client.get("/group.json", params=GROUP).json()
     assert len(now["sections"]["timeline"]["rows"]) > len(events)
     assert then["sections"].keys() < now["sections"].keys()
     refused = client.get("/group.json", params=GROUP | {"as_of": "then"})
     assert "'then' is not an instant" in refused.json()["problem"]
+
+
+def shown_then(session: Session, mart: str) -> list[dict[str, Any]]:
+    """Rows of the group, as `moldau show` says them of the same instant."""
+    where = f"group_id = '{GROUP['group']}' and cluster_id = 'served' and not is_deleted"
+    words = ["show", f"marts.{mart}", "--as-of", THEN, "--where", where, "--format", "json"]
+    told = CliRunner().invoke(moldau, [*words, "--warehouse", str(session.warehouse)])
+    rows: list[dict[str, Any]] = json.loads(told.stdout)
+    return rows
 
 
 def test_before_its_first_record_nothing_was_known_of_a_group(session: Session) -> None:

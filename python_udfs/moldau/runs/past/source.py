@@ -6,10 +6,11 @@ are handed over as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from moldau.engines.duckdb.delta_types import literal
@@ -22,6 +23,7 @@ from moldau.warehouse.contracts import tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
 RECORDS = "decoded.group_records"
 REQUESTS = ("heartbeats", "topology_pushes", "group_deletions", "classic_joins")
@@ -68,16 +70,28 @@ class About:
         return " and ".join(found) or "true"
 
 
+@dataclass(frozen=True)
+class Present:
+    """A warehouse as it is: `there` are those of its tables that moments are rebuilt of."""
+
+    there: Collection[str]
+    connection: DuckDBPyConnection
+
+    @classmethod
+    def of(cls, warehouse: Path, own: Mapping[str, str] = MappingProxyType({})) -> Present:
+        """Opened at its latest version. `own`: settings of DuckDB."""
+        there = [name for name in existing_tables(warehouse) if name in _read()]
+        return cls(there, connect_duckdb(warehouse, there, own=own))
+
+
 class Source:
     """What of a warehouse counts at the instant `at_ms`.
 
     `moment`: the warehouse that rows are taken over into."""
 
-    def __init__(self, warehouse: Path, moment: Path, at_ms: int, about: About) -> None:
+    def __init__(self, present: Present, moment: Path, at_ms: int, about: About) -> None:
         self.moment, self.at_ms, self.about = moment, at_ms, about
-        self._there = [name for name in existing_tables(warehouse) if name in _read()]
-        spilled = {"temp_directory": str(moment / "_moldau" / "spilled")}
-        self._connection = connect_duckdb(warehouse, self._there, own=spilled)
+        self._there, self._connection = present.there, present.connection
 
     def take_over(self) -> None:
         """Records up to the instant, and what moldau had noted by then."""

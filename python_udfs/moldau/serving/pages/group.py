@@ -18,8 +18,7 @@ from moldau.warehouse.contracts import marts
 _ROWS = 200
 TIMELINE = "marts.group_timeline"
 _EVER = "event_at is not null"
-# ends of logs, and mirrors, are not rebuilt
-_THEN = ("facts", "offsets", "timeline")
+_THEN = ("facts", "timeline")  # mirrors are not rebuilt
 
 
 def group(asked: Asked) -> Page:
@@ -48,10 +47,11 @@ def group(asked: Asked) -> Page:
 def _sections_then(then: Asked, cluster: str, name: str) -> tuple[Answer | Words, ...]:
     """What happened later, and queries, which would be answered as it is now, are left out."""
     until = instant(then.at_ms)
+    questions = [one for one in _questions(cluster, name) if one.name in _THEN]
+    questions.insert(1, _offsets_then(cluster, name))
     questions = [
-        replace(question, told="", sql=question.sql.replace(_EVER, f"event_at <= {until}"))
-        for question in _questions(cluster, name)
-        if question.name in _THEN
+        replace(one, told="", sql=one.sql.replace(_EVER, f"event_at <= {until}"))
+        for one in questions
     ]
     words, *answers = _asked(then, cluster, name, questions)
     is_known = any(isinstance(answer, Answer) and answer.rows for answer in answers)
@@ -207,6 +207,36 @@ order by flow, topic_name, partition_index limit {_ROWS}""",
     if TIMELINE in marts():
         found.insert(3, _timeline(key))
     return found
+
+
+def _offsets_then(cluster: str, name: str) -> Question:
+    """Ends of logs are not rebuilt, so there is no lag."""
+    key = f"cluster_id = {text(cluster)} and group_id = {text(name)}"
+    return Question(
+        "offsets",
+        "Offsets, with expiry",
+        f"""with offsets as (
+
+    select * from marts.group_offsets where {key} and not is_deleted
+
+),
+
+calendar as (
+
+    select * from marts.expiry_calendar where {key}
+
+)
+
+select
+    offsets.topic_name, offsets.partition_index, offsets.committed_offset, offsets.committed_at,
+    calendar.expires_at, calendar.blocked_by, count(*) over () as in_all
+from offsets
+left join calendar
+    on offsets.topic_name = calendar.topic_name
+    and offsets.partition_index = calendar.partition_index
+order by offsets.topic_name, offsets.partition_index limit {_ROWS}""",
+        "It had committed nothing.",
+    )
 
 
 def _timeline(key: str) -> Question:
