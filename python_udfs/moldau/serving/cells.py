@@ -17,6 +17,7 @@ from moldau.serving.past import PAST
 
 _NONE = "-"
 _LETTERS = 100
+_OWN_WORDS = ("reason_text", "detail", "advice")  # sentences of moldau, whole
 _SHORT = 32  # such a text is not broken into lines
 _TITLE = 400
 _GOOD = {"succeeded", "success", "OK", "emit"}
@@ -60,7 +61,8 @@ def cell_of(column: str, value: Any, row: Mapping[str, Any]) -> Cell:
         return _text(to_json(value))
     if column in _CODES or column in ("reason_code", "previous_decision", "previous_reason_code"):
         return Cell(visible(value, _LETTERS), "code", row.get("reason_text"), tone=_tone(value))
-    shown = _text(named(value) if column == "group_id" else value)
+    letters = _TITLE if column in _OWN_WORDS else _LETTERS
+    shown = _text(named(value) if column == "group_id" else value, letters)
     return Cell(shown.text, shown.kind, shown.title, _link(column, value, row))
 
 
@@ -71,7 +73,7 @@ def label_of(column: str) -> str:
     for ending in ("_at_ms", "_at", "_ms", "_bytes"):
         if column.endswith(ending) and column != ending[1:]:
             column = column.removesuffix(ending)
-            if ending == "_bytes":
+            if ending == "_bytes" and column != "size":
                 column += " size"
             break
     return column.removeprefix("is_").replace("_id", "").replace("_", " ")
@@ -139,8 +141,8 @@ def _of_ms(at_ms: int) -> Cell:
     return Cell(exact[:19].replace("T", " "), "time", exact, value=exact)
 
 
-def _text(value: str) -> Cell:
-    shown = visible(value, _LETTERS)
+def _text(value: str, letters: int = _LETTERS) -> Cell:
+    shown = visible(value, letters)
     kind = "short" if len(shown) <= _SHORT else "text"
     return Cell(shown, kind, None if shown == value else visible(value, _TITLE))
 

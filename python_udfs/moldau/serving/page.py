@@ -51,10 +51,11 @@ class Words:
 
 @dataclass(frozen=True)
 class Tile:
-    """A number at the head of a page, which leads to a section of it. `is_good`: all is well."""
+    """A number at the head of a page, which leads to a section of it. `value`: None = not to be
+    counted; `is_good`: all is well."""
 
     label: str
-    value: int
+    value: int | None
     section: str
     is_good: bool
 

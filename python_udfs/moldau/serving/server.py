@@ -15,6 +15,8 @@ import uvicorn
 
 from moldau.errors import MoldauError
 from moldau.serving.app import application
+from moldau.serving.connection import Connection
+from moldau.serving.guards import Application
 from moldau.settings import Settings
 
 _SHORTEST_TOKEN = 16
@@ -62,21 +64,26 @@ def serve(
             "--token-file or MOLDAU_SERVE_TOKEN, or leave --host out"
         )
     with _listen(host, port) as listening:
-        config = uvicorn.Config(
-            application(settings, token, is_beforehand=True),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            http="h11",
-            ws="none",
-            h11_max_incomplete_event_size=_LONGEST_REQUEST,
-            limit_concurrency=_AT_ONCE,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
+        config = config_of(application(settings, token, is_beforehand=True))
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listening.getsockname()[1]}/"
         asyncio.run(_Server(config, lambda: told(address)).serve(sockets=[listening]))
+
+
+def config_of(answering: Application) -> uvicorn.Config:
+    """What a client may take: of a request, at once, and of time."""
+    return uvicorn.Config(
+        answering,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        http=Connection,
+        ws="none",
+        h11_max_incomplete_event_size=_LONGEST_REQUEST,
+        limit_concurrency=_AT_ONCE,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
 
 
 def token_of(file: Path | None, variable: str | None) -> str | None:

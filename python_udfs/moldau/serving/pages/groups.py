@@ -60,10 +60,10 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
     )
     [listed] = asked.reader.ask([_details(keys, found.rows)], asked.at_ms)
     in_all = counted.in_all
+    which = " that fit" if any(map(given.get, ("q", *_COLUMNS))) else ""
     return Page(
         "Groups",
-        f"{in_all:,} live groups"
-        + (" that fit." if any(map(given.get, ("q", *_COLUMNS))) else "."),
+        "" if counted.problem else f"{in_all:,} live groups{which}.",
         (found if found.problem else listed,),
         fields=(
             Field("q", "Search"),

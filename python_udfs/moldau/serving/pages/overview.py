@@ -6,7 +6,7 @@ from moldau.instants import LAST_MS, format_instant
 from moldau.reading.health.freshness import held_words, stale_words
 from moldau.reading.health.status import lock_holder, open_loads
 from moldau.serving.page import Asked, Page, Tile, Words
-from moldau.serving.question import Once, Question, instant
+from moldau.serving.question import Answer, Once, Question, instant
 from moldau.warehouse.aside import in_words, read_aside
 
 _DAY_MS = 86_400_000
@@ -21,14 +21,14 @@ def overview(asked: Asked) -> Page:
     staying, others = [q for q in questions if q.once], [q for q in questions if not q.once]
     found = [answer for part in (staying, others) for answer in asked.reader.ask(part, asked.at_ms)]
     answers = {answer.question.name: answer for answer in found}
-    told = _told(asked, answers["freshness"].as_dicts())
-    failed = answers["failed_runs"].in_all + answers["failed_calls"].in_all
+    failed = (answers["failed_runs"], answers["failed_calls"])
+    told = _told(asked, answers["freshness"].as_dicts(), failed)
     tiles = (
-        _tile("groups lose offsets within a day", answers["lost"].in_all, "lost"),
-        _tile("groups are held", answers["held"].in_all, "held"),
-        _tile("groups cannot fail over", answers["not_ready"].in_all, "not_ready"),
-        _tile("partitions are behind in tiering", answers["behind"].in_all, "behind"),
-        _tile("things need attention", failed + len(told.lines), "attention"),
+        _tile("groups lose offsets within a day", answers["lost"]),
+        _tile("groups are held", answers["held"]),
+        _tile("groups cannot fail over", answers["not_ready"]),
+        _tile("partitions are behind in tiering", answers["behind"]),
+        Tile("things need attention", len(told.lines), told.name, is_good=not told.lines),
     )
     return Page(
         "Overview",
@@ -50,11 +50,13 @@ def overview(asked: Asked) -> Page:
     )
 
 
-def _tile(label: str, count: int, section: str) -> Tile:
-    return Tile(label, count, section, is_good=count == 0)
+def _tile(label: str, answer: Answer) -> Tile:
+    count = None if answer.problem else answer.in_all
+    return Tile(label, count, answer.question.name, is_good=count == 0)
 
 
-def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
+def _told(asked: Asked, freshness: list[dict[str, object]], failed: tuple[Answer, ...]) -> Words:
+    """What `moldau status` says, then what sections below list."""
     warehouse = asked.reader.warehouse
     lock = lock_holder(warehouse)
     lines = [
@@ -66,7 +68,13 @@ def _told(asked: Asked, freshness: list[dict[str, object]]) -> Words:
         *(f"{words[0].upper()}{words[1:]}." for words in held_words(freshness)),
         *(f"{words[0].upper()}{words[1:]}." for words in stale_words(freshness)),
     ]
-    return Words("attention", "What needs attention", tuple(lines), "moldau status")
+    below = [
+        f"{answer.question.title}: {answer.in_all}, listed below."
+        for answer in failed
+        if answer.rows
+    ]
+    command = "" if below else "moldau status"
+    return Words("attention", "What needs attention", (*lines, *below), command)
 
 
 def _questions(at_ms: int) -> list[Question]:
