@@ -72,17 +72,18 @@ figure.savefig("groups-expiry.png")
 # MAGIC %md
 # MAGIC ## Which applications still need them?
 # MAGIC
-# MAGIC `is_live`: the group has members, or has committed within the last day. Those are the ones
-# MAGIC to call today.
+# MAGIC Those whose first offset goes this week. `is_live`: the group has members, or has committed
+# MAGIC within the last day; with `expiring_offsets`, which go within a day, those are the ones to
+# MAGIC call today.
 
 # COMMAND ----------
 
 print(
     moldau.sql(
-        """
+        f"""
         select cluster_id, group_id, group_state, is_live, expiring_offsets, first_expires_at
         from marts.group_expirations
-        where expiring_offsets > 0
+        where date_diff('day', timestamptz '{now}', first_expires_at) <= 7
         order by is_live desc, first_expires_at
         """,
         WAREHOUSE,

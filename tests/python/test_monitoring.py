@@ -139,6 +139,13 @@ def test_prometheus_reads_the_queries(promtool: str, tmp_path: Path) -> None:
     run(promtool, "check", "rules", str(file))
 
 
+def test_node_exporter_reads_the_same(promtool: str, told: bytes) -> None:
+    """Its parser is that of the older text format, and takes a file whole or not at all."""
+    answer = subprocess.run([promtool, "check", "metrics"], input=told, capture_output=True)
+    assert b"parsing error" not in answer.stderr
+    assert answer.returncode in (0, 3), answer.stderr  # 3: read, and names are found fault with
+
+
 def test_prometheus_reads_what_is_told(promtool: str, told: bytes, tmp_path: Path) -> None:
     """Its own parser, which takes files of samples with times."""
     lines = [

@@ -108,8 +108,8 @@ class Warehouse(Collector):
         )
         for name, count in self._left_out.items():
             left_out.add_sample(left_out.name, {"metric": name}, count)
-        version = Metric("moldau_build", "The moldau that tells this.", "info")
-        version.add_sample("moldau_build_info", {"version": moldau.__version__}, 1)
+        version = Metric("moldau_build_info", "The moldau that tells this.", "gauge")
+        version.add_sample(version.name, {"version": moldau.__version__}, 1)
         yield from (limit, left_out, version)
 
 

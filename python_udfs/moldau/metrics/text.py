@@ -15,14 +15,16 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"'})
 
 
 def openmetrics(metrics: Iterable[Metric]) -> bytes:
-    """Without units, exemplars and instants."""
+    """Without units, exemplars and instants. node_exporter, which takes the older format, reads
+    it too."""
     lines = [line for metric in metrics for line in _lines(metric)]
     return "".join([*lines, "# EOF\n"]).encode()
 
 
 def _lines(metric: Metric) -> Iterator[str]:
     yield f"# HELP {metric.name} {metric.documentation.translate(_ESCAPES)}\n"
-    yield f"# TYPE {metric.name} {metric.type}\n"
+    if metric.type != "unknown":  # what has no type is: the older text format has another word
+        yield f"# TYPE {metric.name} {metric.type}\n"
     for sample in metric.samples:
         labels = ",".join(
             f'{_label(name)}="{value.translate(_ESCAPES)}"'

@@ -329,7 +329,7 @@ def test_prometheus_reads_the_same_as_from_the_verb(client: TestClient) -> None:
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     found = {family.name for family in text_string_to_metric_families(answer.text)}
-    assert {"moldau_build", "kafka_consumergroup_group_lag"} <= found
+    assert {"moldau_build_info", "kafka_consumergroup_group_lag"} <= found
 
 
 def test_a_page_s_metrics_are_those_of_the_verb(hostile: Settings) -> None:
