@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -24,7 +25,7 @@ from moldau.serving.charts import lines
 from moldau.serving.pages.group import address_of
 from moldau.serving.question import Answer, Question, text
 from moldau.serving.reader import Reader
-from moldau.settings import Settings
+from moldau.settings import Settings, load_settings
 from moldau.warehouse.contracts import tables
 
 AT = {"at": str(AT_MS)}
@@ -336,3 +337,18 @@ def test_a_page_s_metrics_are_those_of_the_verb(hostile: Settings) -> None:
     with Reader(hostile.warehouse).tables(MARTS, AT_MS, OFTEN) as tables:
         served = exposition(hostile.warehouse, AT_MS, opened=tables)
     assert served == exposition(hostile.warehouse, AT_MS)
+
+
+def test_a_topology_that_no_plugin_is_asked_for_says_so(tmp_path: Path) -> None:
+    """Its group's page calls it stored, as the records do."""
+    write = writer(tmp_path)
+    for name in tables():
+        write(name)
+    group = {"cluster_id": "east", "group_id": "app"}
+    epochs = {"topology_epoch": 4, "stored_description_topology_epoch": 4}
+    write("state.groups", group | epochs | {"group_type": "streams", "is_readable": True})
+    client = TestClient(application(load_settings(None, tmp_path)), base_url=HERE)
+    told = client.get("/topology.json", params={"cluster": "east", "group": "app"}).json()
+    lines = told["sections"]["status"]["lines"]
+    assert lines[0] == "Status: NOT_STORED, topology epoch 4."
+    assert "name no plugin" in lines[1]

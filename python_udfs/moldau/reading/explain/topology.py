@@ -27,7 +27,8 @@ _CLASSIC = "; a Streams application without `group.protocol=streams` is one, and
 class Described:
     """`status`: Kafka's AVAILABLE, NOT_STORED or ERROR, or UNKNOWN where only a broker has the
     plugin. `description` is there if it is AVAILABLE; `reason`: why the plugin has none; `call`:
-    how it was asked, and what came of it; None = it was not."""
+    how it was asked, and what came of it; None = it was not. `has_plugin`: the cluster's settings
+    name one; without it Kafka asks none, whatever epoch is noted as stored."""
 
     cluster_id: str
     group_id: str
@@ -36,6 +37,7 @@ class Described:
     description: TopologyDescription | None = None
     reason: str | None = None
     call: tuple[Call, Outcome] | None = None
+    has_plugin: bool = True
 
 
 def describe_topology(settings: Settings, group_id: str, cluster: str | None) -> Described:
@@ -53,7 +55,9 @@ def describe_topology(settings: Settings, group_id: str, cluster: str | None) ->
         )
     chosen = one_cluster([row["cluster_id"] for row in rows], group_id, cluster)
     row = next(row for row in rows if row["cluster_id"] == chosen)
-    told = Described(chosen, group_id, row["topology_epoch"], row["status"])
+    told = Described(
+        chosen, group_id, row["topology_epoch"], row["status"], has_plugin=row["has_plugin"]
+    )
     return told if told.status != "AVAILABLE" else _as_the_plugin_says(settings, told)
 
 

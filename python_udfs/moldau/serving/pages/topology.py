@@ -14,6 +14,8 @@ def topology(asked: Asked) -> Page:
     told = describe_topology(asked.settings, name, cluster)
     lines = [f"Status: {told.status}, topology epoch {told.topology_epoch}."]
     lines += [f"Because: {told.reason}."] if told.reason else []
+    if not told.has_plugin:
+        lines.append("The settings of the cluster name no plugin, and without one Kafka asks none.")
     sections = [Words("status", "What is stored", tuple(lines), "moldau topology describe")]
     if told.description:
         odd = tuple(findings(told.description))
