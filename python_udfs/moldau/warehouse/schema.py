@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from moldau.errors import MoldauError
@@ -40,7 +39,6 @@ class Schema:
     tables: list[str]
 
 
-@cache
 def present_schema() -> Schema:
     """The one that this moldau makes."""
     contracts = repr(list(tables().values()))
