@@ -23,11 +23,10 @@ from moldau.warehouse.create import create
 from moldau.warehouse.damage import (
     DamagedError,
     UnreadableError,
-    find_damage,
     find_log_damage,
     open_table,
 )
-from moldau.warehouse.kept import intact_table
+from moldau.warehouse.intact import find_damage, intact_table
 
 RUNS = tables()["state.runs"]
 
