@@ -30,7 +30,7 @@ from moldau.settings import Settings
 from moldau.warehouse.contracts import marts
 from moldau.warehouse.lock import locked
 
-__all__ = ["SHOWN", "About", "Moment", "Present", "as_of", "require_groups", "tables_asked"]
+__all__ = ["SHOWN", "About", "Moment", "as_of", "require_groups", "tables_asked"]
 
 _STATE = (
     "state.groups", "state.group_offsets", "state.group_records", "state.topology_backoffs",

@@ -17,12 +17,8 @@ class Connection(H11Protocol):
 
     def __init__(self, *words: Any, **named: Any) -> None:
         super().__init__(*words, **named)
-        self._asked_by: asyncio.TimerHandle | None = None
+        self._asked_by: asyncio.TimerHandle | None = self._ended_later()
         self._read_by: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._wait_for_request()
 
     def handle_events(self) -> None:
         """After each piece of a request, and after each answer."""
@@ -61,7 +57,7 @@ class Connection(H11Protocol):
             self._asked_by = self._ended_later()
 
     def _ended_later(self) -> asyncio.TimerHandle:
-        return self.loop.call_later(PATIENCE_SECONDS, self.transport.abort)
+        return self.loop.call_later(PATIENCE_SECONDS, lambda: self.transport.abort())
 
 
 def _forget(timer: asyncio.TimerHandle | None) -> None:

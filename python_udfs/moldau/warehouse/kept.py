@@ -8,11 +8,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moldau.warehouse.damage import (
-    looking_at,
-    open_table,
-    path_of,
-)
+from moldau.warehouse.damage import looking_at, open_table, path_of
 from moldau.warehouse.delta_log import newest_version
 
 if TYPE_CHECKING:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from moldau.project import SEEDS, seeds_digest
-from moldau.warehouse.append import append_to
+from moldau.warehouse.append import append
 from moldau.warehouse.contracts import Table, tables
 from moldau.warehouse.durable import write_durably
-from moldau.warehouse.kept import kept_table, take_table
-from moldau.warehouse.paths import NEW, SEEDED
-
-if TYPE_CHECKING:
-    from deltalake import DeltaTable
+from moldau.warehouse.kept import kept_table
+from moldau.warehouse.paths import SEEDED
 
 _ARROW = {"string": "string", "int": "int32", "bigint": "int64", "boolean": "bool"}
 
@@ -24,9 +20,9 @@ def seed(warehouse: Path) -> None:
     is_as_written = seeded_digest(warehouse) == digest
     for table in tables().values():
         if table.database == "seeds":
-            folder = warehouse / table.database / table.name
-            if not (is_as_written and kept_table(folder).file_uris()):
-                _write(warehouse, take_table(folder), table)
+            opened = kept_table(warehouse / table.database / table.name)
+            if not (is_as_written and opened.file_uris()):
+                _write(warehouse, table)
     if not is_as_written:
         write_durably(warehouse / SEEDED, digest)
 
@@ -39,7 +35,7 @@ def seeded_digest(warehouse: Path) -> str | None:
         return None
 
 
-def _write(warehouse: Path, opened: DeltaTable, table: Table) -> None:
+def _write(warehouse: Path, table: Table) -> None:
     """In the place of all its rows; an empty field is null, as dbt has it."""
     from pyarrow.csv import ConvertOptions, read_csv
 
@@ -50,4 +46,4 @@ def _write(warehouse: Path, opened: DeltaTable, table: Table) -> None:
         strings_can_be_null=True,
     )
     rows = read_csv(SEEDS / f"{table.name}.csv", convert_options=options)
-    append_to(opened, rows.to_batches(), warehouse / NEW, is_instead=True)
+    append(warehouse, table.full_name, rows.to_batches(), is_instead=True)

@@ -20,12 +20,7 @@ from moldau.reading.health.doctor import examine
 from moldau.reading.health.status import read_status
 from moldau.warehouse.contracts import Column, tables
 from moldau.warehouse.create import create
-from moldau.warehouse.damage import (
-    DamagedError,
-    UnreadableError,
-    find_log_damage,
-    open_table,
-)
+from moldau.warehouse.damage import DamagedError, UnreadableError, find_log_damage, open_table
 from moldau.warehouse.intact import find_damage, intact_table
 
 RUNS = tables()["state.runs"]
