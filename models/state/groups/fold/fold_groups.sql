@@ -20,7 +20,7 @@
 
 with
 
-groups_folded as (
+groups as (
 
     select * from {{ ref('int_groups__groups_folded') }}
 
@@ -38,6 +38,16 @@ own_epochs as (
 
 ),
 
+groups_loaded as (
+
+    select distinct
+        cluster_id,
+        group_id
+
+    from {{ ref('stg_run__records') }}
+
+),
+
 live_offsets as (
 
     select * from {{ ref('stg_state__group_offsets') }}
@@ -46,39 +56,66 @@ live_offsets as (
 
 ),
 
-clocks_chosen as (
+{# whichever clock runs, it elapses first for the earliest of those that have a time of their own,
+   and of those that have none #}
+offsets_first_due as (
 
     select
-        groups_folded.cluster_id,
-        groups_folded.group_id,
-        {{ expiry_clock('groups_folded', 'live_offsets') }} as expiry_clock,
-        clusters.offsets_retention_ms,
-        live_offsets.commit_at_ms,
-        live_offsets.expire_at_ms,
-        groups_folded.empty_since_at_ms
+        live_offsets.cluster_id,
+        live_offsets.group_id,
+        min(live_offsets.commit_at_ms) as commit_at_ms,
+        min(live_offsets.expire_at_ms) as expire_at_ms
 
-    from groups_folded
+    from live_offsets
 
-    inner join clusters using (cluster_id)
+    left semi join groups_loaded using (cluster_id, group_id)
 
-    inner join live_offsets using (cluster_id, group_id)
-
-    where not groups_folded.is_deleted
+    group by
+        live_offsets.cluster_id,
+        live_offsets.group_id,
+        live_offsets.expire_at_ms is null
 
 ),
 
-next_due as (
+offsets_gathered as (
 
     select
         cluster_id,
         group_id,
-        min({{ expires_at_ms('clocks_chosen') }}) as next_due_at_ms
+        collect_list(struct(commit_at_ms, expire_at_ms)) as first_due
 
-    from clocks_chosen
+    from offsets_first_due
 
     group by
         cluster_id,
         group_id
+
+),
+
+groups_folded as (
+
+    select
+        groups.*,
+        transform(
+            if(groups.is_deleted, null, offsets_gathered.first_due),
+            o -> struct(
+                {{ expiry_clock('groups', 'o') }} as expiry_clock,
+                clusters.offsets_retention_ms as offsets_retention_ms,
+                groups.empty_since_at_ms as empty_since_at_ms,
+                o.commit_at_ms as commit_at_ms,
+                o.expire_at_ms as expire_at_ms
+            )
+        ) as clocks
+
+    from groups
+
+    left join clusters
+        on groups.cluster_id = clusters.cluster_id
+
+    left join offsets_gathered
+        on
+            groups.cluster_id = offsets_gathered.cluster_id
+            and groups.group_id = offsets_gathered.group_id
 
 ),
 
@@ -109,7 +146,9 @@ folded as (
         groups_folded.empty_since_at_ms,
         groups_folded.deleted_at_ms,
         cast(null as string) as deleted_run_id,
-        next_due.next_due_at_ms,
+        array_min(
+            transform(groups_folded.clocks, c -> {{ expires_at_ms('c') }})
+        ) as next_due_at_ms,
         groups_folded.log_offset,
         groups_folded.tombstone_log_offset,
         groups_folded.last_commit_log_offset,
@@ -120,11 +159,6 @@ folded as (
         groups_folded.removed_log_offset
 
     from groups_folded
-
-    left join next_due
-        on
-            groups_folded.cluster_id = next_due.cluster_id
-            and groups_folded.group_id = next_due.group_id
 
     left join own_epochs
         on
