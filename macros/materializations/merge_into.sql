@@ -25,7 +25,7 @@
     {%- if whole_run() -%}{%- do adapter.begins(model.name) -%}{%- endif -%}
     {%- if config.meta_get('write_needs_open_run') and not is_run_open() -%}
         {%- do store_raw_result('main', message='SKIP no open run', code='SKIP', rows_affected=0) -%}
-    {%- elif config.meta_get('works_on') and has_no_rows(ref(config.meta_get('works_on')), config.meta_get('works_when', 'true')) -%}
+    {%- elif has_no_work() -%}
         {%- do store_raw_result('main', message='SKIP nothing due', code='SKIP', rows_affected=0) -%}
     {%- elif config.meta_get('skips_no_rows') == 'listed' -%}
         {%- set selected = 'run.' ~ model.alias ~ '_selected' -%}
@@ -77,6 +77,11 @@
    has read nothing, and would be committed beside the same key. #}
 {% macro is_alone() %}
     {{ return(run_query('select is_locked from run.parameters').rows[0][0]) }}
+{% endmacro %}
+
+{% macro has_no_work() %}
+    {%- set works_on = config.meta_get('works_on') -%}
+    {{ return(works_on and has_no_rows(ref(works_on), config.meta_get('works_when', 'true'))) }}
 {% endmacro %}
 
 {% macro has_no_rows(relation, condition='true') %}

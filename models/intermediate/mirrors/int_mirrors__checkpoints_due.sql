@@ -1,4 +1,10 @@
-{{ config(materialized='run_list') }}
+{{ config(
+    materialized='run_list',
+    meta={
+        'works_on': 'int_mirrors__flows_configured',
+        'works_when': 'is_in_scope or is_refolded'
+    }
+) }}
 
 with
 

@@ -1,4 +1,6 @@
-{{ config(materialized='run_list') }}
+{{ config(materialized='run_list', meta={'works_on': 'int_mirrors__sync_partitions_due'}) }}
+
+-- depends_on: {{ ref('int_mirrors__sync_partitions_due') }}
 
 with
 

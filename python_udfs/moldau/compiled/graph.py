@@ -25,8 +25,8 @@ _WRITING = ("write", "unique_key", "works_on", "works_when", "skips_no_rows", "i
 class Node:
     """A model, seed or source. `relation`: schema.name that its readers name.
 
-    `table`: where the rows of a model go; `writing`: how; `written`: the statement, in which SOURCE
-    stands for its query (`moldau.compiled.written`). DuckDB's translation of both is
+    `table`: where the rows of a model go; `writing`: how and when; `written`: the statement, in
+    which SOURCE stands for its query (`moldau.compiled.written`). DuckDB's translation of both is
     `moldau.engines.duckdb.translated`.
     """
 
@@ -139,11 +139,9 @@ def _compile() -> list[Node]:
         relation = _relation(one)
         writes = is_model and config.materialized == "merge_into"
         table = (is_model and config.meta.get("into")) or relation
-        writing, written = {}, ""
-        if writes:
-            options = config.to_dict(omit_none=True) | config.meta
-            writing = {name: options[name] for name in _WRITING if name in options}
-            written = statement_sql(table, options)
+        options = config.to_dict(omit_none=True) | config.meta if is_model else {}
+        writing = {name: options[name] for name in _WRITING if name in options}
+        written = statement_sql(table, options) if writes else ""
         nodes[key] = Node(
             key,
             one.name,

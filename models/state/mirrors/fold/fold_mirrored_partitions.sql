@@ -4,7 +4,7 @@
     meta={
         'for_each': 'flows',
         'into': 'state.mirrored_partitions',
-        'works_on': 'int_mirrors__flows_configured',
+        'works_on': 'int_mirrors__sync_partitions_due',
         'delete_when': 's.is_gone',
         'insert_when': 'not s.is_gone',
         'matched_condition': differs([
@@ -34,6 +34,7 @@
 ) }}
 
 -- depends_on: {{ ref('fold_offset_syncs') }}
+-- depends_on: {{ ref('int_mirrors__sync_partitions_due') }}
 
 with
 

@@ -4,6 +4,8 @@
     meta={
         'for_each': 'flows',
         'into': 'state.source_topics',
+        'works_on': 'int_mirrors__flows_configured',
+        'works_when': 'is_in_scope or is_refolded',
         'skips_no_rows': true,
         'matched_condition': differs([
             'first_seen_at_ms', 'last_seen_at_ms', 'first_committed_at_ms'
@@ -12,6 +14,7 @@
 ) }}
 
 -- depends_on: {{ ref('fold_mirrored_partitions') }}
+-- depends_on: {{ ref('int_mirrors__flows_configured') }}
 
 with
 

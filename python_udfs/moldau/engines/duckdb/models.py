@@ -154,17 +154,23 @@ class DuckDBModels:
 
     def _create_helper(self, node: Node) -> None:
         kind = "table" if node.materialized == "run_list" else "view"
-        self._create(node.relation, translated_models()[node.name].query, kind)
+        query = translated_models()[node.name].query
+        rows = query if self._has_work(node) else f"from ({query}) limit 0"
+        self._create(node.relation, rows, kind)
+
+    def _has_work(self, node: Node) -> bool:
+        if works_on := node.writing.get("works_on"):
+            work = f"{models()[works_on].relation} where {node.writing.get('works_when', 'true')}"
+            return bool(self._rows(f"select 1 from {work} limit 1"))
+        return True
 
     def _create(self, relation: str, sql: str, kind: str = "view") -> None:
         self._connection.execute(f"create or replace {kind} {relation} as {sql}")
 
     def _write(self, node: Node) -> None:
         how, translated = node.writing, translated_models()[node.name]
-        if works_on := how.get("works_on"):
-            work = f"{models()[works_on].relation} where {how.get('works_when', 'true')}"
-            if not self._rows(f"select 1 from {work} limit 1"):
-                return
+        if not self._has_work(node):
+            return
         write = how.get("write", "merge")
         if write not in ("merge", "append", "replace"):
             allowed = "is not allowed, but merge, append or replace"
