@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from moldau.warehouse.damage import (
 if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
+    from duckdb import DuckDBPyConnection
 
 _OF_A_PLUGIN = "Python worker exited unexpectedly"  # Spark's words
 _AT_MOST = 1024**3  # bytes that are read for the sake of an error
@@ -192,16 +194,25 @@ def unreadable(path: str | Path, seen: _Seen | None = None) -> str | None:
             for number in range(file.num_row_groups):
                 seen.add(file.read_row_group(number))
         if seen.rows:
-            with connect() as connection:
-                connection.execute(
+            with _reader().cursor() as cursor:
+                cursor.execute(
                     "select bit_xor(hash(t)) from read_parquet(?, hive_partitioning = false) as t",
                     [without_wildcards(str(path))],
                 ).fetchall()
     except (pa.ArrowException, OSError, ValueError, errors()) as error:
+        _reader.cache_clear()  # some errors leave it useless
         if isinstance(error, OSError) and error.errno is not None:
             raise UnreadableError(f"{path} cannot be looked at ({error})") from None
         return f"cannot be read ({' '.join(str(error).split())[:200]})"
     return None
+
+
+@cache
+def _reader() -> DuckDBPyConnection:
+    """One for many files: to make it takes longer than to read most of them."""
+    connection = connect()
+    connection.execute("set enable_external_file_cache = false")
+    return connection
 
 
 class _Seen:
