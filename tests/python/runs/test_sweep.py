@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from encode import encode_value
 from log_support import Log
 from spark_support import change, dying_at, fold_records, rows, with_clusters
 
@@ -301,3 +302,33 @@ def test_what_comes_after_a_sweep_may_be_loaded_in_any_order(swept: Told) -> Non
             "select distinct deleted_by, tombstone_log_offset > 0 from state.groups "
             f"where cluster_id = {name!r}",
         ) == [("broker", True)], name
+
+
+def test_a_fold_notes_when_the_first_offset_of_a_group_is_due(session: Session) -> None:
+    """Of each of the clocks the earliest offset, and of these the earliest."""
+    log, week = Log(), 7 * DAY_MS
+
+    def explicit(group: str, topic: str, expire_at_ms: int) -> None:
+        told = {"offset": 5, "commitTimestamp": 1, "expireTimestamp": expire_at_ms}
+        value = encode_value("consumer_offsets", 1, 1, told)
+        log.add(log.commit_key(group, topic), value, 1)
+
+    for group in ("own time", "commit", "empty"):
+        explicit(group, "late", 9 * week)
+        log.commit(group, "early", at_ms=3_000)
+        log.commit(group, "later", at_ms=4_000)
+    explicit("own time", "soon", 5_000)
+    log.classic("empty")  # since 7
+    log.classic("empty, own time")
+    explicit("empty, own time", "soon", 5_000)
+    log.commit("none left", at_ms=3_000)
+    log.remove_commit("none left")
+    fold_records(session, {"noted when due": log.records})
+    noted = "select group_id, next_due_at_ms from state.groups where cluster_id = 'noted when due'"
+    assert dict(rows(session, noted)) == {
+        "own time": 5_000,
+        "commit": 3_000 + week,
+        "empty": 7 + week,
+        "empty, own time": 5_000,
+        "none left": None,
+    }
