@@ -84,6 +84,8 @@ class Page:
     link: tuple[str, Mapping[str, str], str] | None = None
     page: int | None = None
     has_next: bool = False
+    in_all: int | None = None
+    """How many rows there are on all pages."""
     note: str = ""
     """What a reader has to know before he trusts the page."""
     topology: TopologyDescription | None = None

@@ -49,7 +49,9 @@ def json_of(page: Page, at_ms: int) -> dict[str, Any]:
     sections = dict(_answer(s) if isinstance(s, Answer) else _words(s) for s in page.sections)
     note = {"note": page.note} if page.note else {}
     told = {"title": page.title, "at": format_instant(at_ms), **note, **_behind(page)}
-    return {**told, "sections": sections}
+    places = {"page": page.page, "in_all": page.in_all}
+    known = {name: place for name, place in places.items() if place is not None}
+    return {**told, **known, "sections": sections}
 
 
 def _behind(page: Page) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from moldau.serving.cells import cell_of, label_of
 from moldau.settings import Settings
 
 AT = {"at": str(AT_MS)}
+ENDED = {"kind": "load", "finished_at_ms": AT_MS}
 
 
 def test_what_needs_attention_is_counted_as_it_is_told(client: TestClient) -> None:
@@ -27,23 +28,30 @@ def test_what_needs_attention_is_counted_as_it_is_told(client: TestClient) -> No
     assert "moldau status" not in html  # which says less
 
 
+def test_one_is_not_several(empty: Settings) -> None:
+    writer(empty.warehouse)("state.runs", {"run_id": "00000001-load", "status": "failed"} | ENDED)
+    html = TestClient(application(empty), base_url=HERE).get("/", params=AT).text
+    assert "1</strong> <span>thing needs attention</span>" in html
+
+
 def test_an_empty_warehouse_needs_nobody(empty: Settings) -> None:
     html = TestClient(application(empty), base_url=HERE).get("/").text
     assert _tiles(html)["attention"] == ("good", "0")
+    assert "0</strong> <span>partitions are behind in tiering</span>" in html
     assert "As <code>moldau status</code> says it." in html
 
 
 def test_what_cannot_be_read_is_not_none(empty: Settings) -> None:
     writer(empty.warehouse)("state.groups", {"cluster_id": "east", "group_id": "app"})
     client = TestClient(application(empty), base_url=HERE)
-    assert "1 live groups." in client.get("/groups").text
+    assert "1 live group." in client.get("/groups").text
     for file in _files(empty.warehouse / "state" / "groups"):
         file.unlink()
     again = TestClient(application(empty), base_url=HERE)
     html = again.get("/").text
     assert 'class="problem"' in html
     assert _tiles(html)["lost"] == _tiles(html)["held"] == ("warn", "?")
-    assert "live groups" not in again.get("/groups").text
+    assert "live group" not in again.get("/groups").text
 
 
 def test_a_size_is_called_so_once() -> None:

@@ -60,10 +60,12 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
     )
     [listed] = asked.reader.ask([_details(keys, found.rows)], asked.at_ms)
     in_all = counted.in_all
-    which = " that fit" if any(map(given.get, ("q", *_COLUMNS))) else ""
+    is_narrowed = any(map(given.get, ("q", *_COLUMNS)))
+    which = (" that fits" if in_all == 1 else " that fit") if is_narrowed else ""
+    live = "live group" if in_all == 1 else "live groups"
     return Page(
         "Groups",
-        "" if counted.problem else f"{in_all:,} live groups{which}.",
+        "" if counted.problem else f"{in_all:,} {live}{which}.",
         (found if found.problem else listed,),
         fields=(
             Field("q", "Search"),
@@ -76,6 +78,7 @@ limit {ROWS} offset {(place - 1) * ROWS}"""
         ),
         page=place,
         has_next=place * ROWS < in_all,
+        in_all=None if counted.problem else in_all,
     )
 
 

@@ -24,11 +24,16 @@ def overview(asked: Asked) -> Page:
     failed = (answers["failed_runs"], answers["failed_calls"])
     told = _told(asked, answers["freshness"].as_dicts(), failed)
     tiles = (
-        _tile("groups lose offsets within a day", answers["lost"]),
-        _tile("groups are held", answers["held"]),
-        _tile("groups cannot fail over", answers["not_ready"]),
-        _tile("partitions are behind in tiering", answers["behind"]),
-        Tile("things need attention", len(told.lines), told.name, is_good=not told.lines),
+        _tile("group loses", "groups lose", "offsets within a day", answers["lost"]),
+        _tile("group is", "groups are", "held", answers["held"]),
+        _tile("group", "groups", "cannot fail over", answers["not_ready"]),
+        _tile("partition is", "partitions are", "behind in tiering", answers["behind"]),
+        Tile(
+            "thing needs attention" if len(told.lines) == 1 else "things need attention",
+            len(told.lines),
+            told.name,
+            is_good=not told.lines,
+        ),
     )
     return Page(
         "Overview",
@@ -50,8 +55,9 @@ def overview(asked: Asked) -> Page:
     )
 
 
-def _tile(label: str, answer: Answer) -> Tile:
+def _tile(one: str, several: str, what: str, answer: Answer) -> Tile:
     count = None if answer.problem else answer.in_all
+    label = f"{one if count == 1 else several} {what}"
     return Tile(label, count, answer.question.name, is_good=count == 0)
 
 
