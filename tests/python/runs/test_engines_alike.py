@@ -206,7 +206,7 @@ def test_verbs_cost_few_commits_statements_views_plan_nodes_and_jobs(
         "cycle": (3, 30, 4, 17, 560, 60),
         "sweep": (4, 35, 4, 24, 740, 85),
         "fold": (5, 55, 8, 32, 700, 90),
-        "load": (6, 60, 12, 85, 2000, 130),
+        "load": (6, 60, 12, 85, 2000, 150),
     }
     costs = told[engine].costs
     assert costs.keys() == bounds.keys()

@@ -37,7 +37,6 @@ def test_one_is_not_several(empty: Settings) -> None:
 def test_an_empty_warehouse_needs_nobody(empty: Settings) -> None:
     html = TestClient(application(empty), base_url=HERE).get("/").text
     assert _tiles(html)["attention"] == ("good", "0")
-    assert "0</strong> <span>partitions are behind in tiering</span>" in html
     assert "As <code>moldau status</code> says it." in html
 
 
