@@ -2,20 +2,18 @@
    search the state again for each of its readers, and would not tell Spark that the list is short.
      as_literals   a handful of rows stand in the view itself: Spark plans them away where it can. Of a single row a
                    scalar subquery becomes a literal, by which Delta skips files
-     works_on      run_list without whose rows this one has none; works_when: predicate on those rows #}
+     works_on      run_list without whose rows this one, which is not of literals, has none; works_when: predicate on those rows #}
 {% materialization run_list, adapter='spark' %}
     {%- if is_unread() -%}
         {%- do store_raw_result('main', message='SKIP not read', code='SKIP', rows_affected=0) -%}
-    {%- elif has_no_work() -%}
-        {%- do make_list(model.schema ~ '.' ~ model.alias, no_rows_of(model)) -%}
-        {%- do store_raw_result('main', message='LIST nothing due', code='LIST', rows_affected=0) -%}
     {%- elif config.meta_get('as_literals') -%}
         {%- set rows = literal_rows(compiled_code) -%}
         {%- call statement('main') -%}
 create or replace view {{ model.schema }}.{{ model.alias }} as select * from {{ rows }}
         {%- endcall -%}
     {%- else -%}
-        {%- do make_list(model.schema ~ '.' ~ model.alias, compiled_code) -%}
+        {%- set rows = no_rows_of(model) if has_no_work() else compiled_code -%}
+        {%- do make_list(model.schema ~ '.' ~ model.alias, rows) -%}
         {%- do store_raw_result('main', message='LIST', code='LIST', rows_affected=0) -%}
     {%- endif -%}
     {{ return({'relations': [this]}) }}

@@ -38,13 +38,9 @@ own_epochs as (
 
 ),
 
-groups_loaded as (
+groups_touched as (
 
-    select distinct
-        cluster_id,
-        group_id
-
-    from {{ ref('stg_run__records') }}
+    select * from {{ ref('int_groups__groups_touched') }}
 
 ),
 
@@ -68,7 +64,7 @@ offsets_first_due as (
 
     from live_offsets
 
-    left semi join groups_loaded using (cluster_id, group_id)
+    left semi join groups_touched using (cluster_id, group_id)
 
     group by
         live_offsets.cluster_id,
