@@ -2,7 +2,7 @@
     materialized='run_list',
     meta={
         'works_on': 'int_mirrors__flows_configured',
-        'works_when': 'is_in_scope or is_refolded'
+        'works_when': flow_is_folded()
     }
 ) }}
 

@@ -5,7 +5,7 @@
         'for_each': 'flows',
         'into': 'state.offset_syncs',
         'works_on': 'int_mirrors__flows_configured',
-        'works_when': 'is_in_scope or is_refolded',
+        'works_when': flow_is_folded(),
         'pruned_by': 'sync_log_offset',
         'delete_when': 's.is_gone',
         'insert_when': 'not s.is_gone',

@@ -5,7 +5,7 @@
         'for_each': 'flows',
         'into': 'state.source_topics',
         'works_on': 'int_mirrors__flows_configured',
-        'works_when': 'is_in_scope or is_refolded',
+        'works_when': flow_is_folded(),
         'skips_no_rows': true,
         'matched_condition': differs([
             'first_seen_at_ms', 'last_seen_at_ms', 'first_committed_at_ms'
