@@ -64,7 +64,7 @@ copy (
         on commits.topic_name = syncs.topic_name
         and commits.partition_index = syncs.partition_index
         and commits.committed_offset >= syncs.upstream_offset
-) to '{target}' (format parquet)
+) to '{target}' (format parquet, use_tmp_file false)
 """
 
 

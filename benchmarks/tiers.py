@@ -25,7 +25,6 @@ from pathlib import Path
 
 from measure import add, connect_peer, scratch, timed, versions, written
 
-from moldau.literals import literal
 from moldau.project import ROOT
 from moldau.reading.tables.query import table_rows
 from moldau.records import families
@@ -300,10 +299,6 @@ def read_marts(session: Session) -> None:
 def fold(session: Session, events: str, run_id: str) -> None:
     open_run(session, Run(run_id, "load", ["bench"], AT_MS, load_kind="records"))
     add(session, "decoded.remote_log_records", events)
-    session.bring(
-        "remote_log_records",
-        f"select * from decoded.remote_log_records where run_id = {literal(run_id)}",
-    )
     session.run_models(*(m.name for m in session.models("fold", families.REMOTE_LOG_METADATA)))
 
 
