@@ -68,6 +68,18 @@ nearest_at_home as (
 
 ),
 
+groups_filtered as (
+
+    {{ names_filtered('group_offsets', 'group_id', 'flows', 'source_cluster_id', 'groups') }}
+
+),
+
+topics_filtered as (
+
+    {{ names_filtered('group_offsets', 'topic_name', 'flows', 'source_cluster_id', 'topics') }}
+
+),
+
 commits as (
 
     select
@@ -86,20 +98,24 @@ commits as (
         coalesce(group_offsets.metadata, '') as metadata,
         group_offsets.commit_at_ms,
         group_offsets.topic_id,
-        not group_offsets.group_id rlike flows.groups_pattern
-        or coalesce(
-            group_offsets.group_id rlike flows.groups_excluded_pattern, false
-        ) as is_group_filtered,
-        not group_offsets.topic_name rlike flows.topics_pattern
-        or coalesce(
-            group_offsets.topic_name rlike flows.topics_excluded_pattern, false
-        ) as is_topic_filtered,
+        groups_filtered.is_filtered as is_group_filtered,
+        topics_filtered.is_filtered as is_topic_filtered,
         group_offsets.changed_in_run_id
 
     from group_offsets
 
     inner join flows
         on group_offsets.cluster_id = flows.source_cluster_id
+
+    left join groups_filtered
+        on
+            flows.flow = groups_filtered.flow
+            and group_offsets.group_id = groups_filtered.group_id
+
+    left join topics_filtered
+        on
+            flows.flow = topics_filtered.flow
+            and group_offsets.topic_name = topics_filtered.topic_name
 
 ),
 

@@ -49,6 +49,18 @@ stretches as (
 
 ),
 
+groups_filtered as (
+
+    {{ names_filtered('records', 'group_id', 'flows', 'source_cluster_id', 'groups') }}
+
+),
+
+topics_filtered as (
+
+    {{ names_filtered('records', 'committed_topic_name', 'flows', 'source_cluster_id', 'topics') }}
+
+),
+
 commits as (
 
     select
@@ -65,16 +77,17 @@ commits as (
     inner join flows
         on records.cluster_id = flows.source_cluster_id
 
-    where
-        records.group_id rlike flows.groups_pattern
-        and not coalesce(
-            records.group_id rlike flows.groups_excluded_pattern, false
-        )
-        and records.committed_topic_name rlike flows.topics_pattern
-        and not coalesce(
-            records.committed_topic_name rlike flows.topics_excluded_pattern,
-            false
-        )
+    left semi join groups_filtered
+        on
+            flows.flow = groups_filtered.flow
+            and records.group_id = groups_filtered.group_id
+            and not groups_filtered.is_filtered
+
+    left semi join topics_filtered
+        on
+            flows.flow = topics_filtered.flow
+            and records.committed_topic_name = topics_filtered.committed_topic_name
+            and not topics_filtered.is_filtered
 
 ),
 

@@ -14,6 +14,12 @@ group_offsets as (
 
 ),
 
+groups_filtered as (
+
+    {{ names_filtered('group_offsets', 'group_id', 'flows', 'target_cluster_id', 'groups') }}
+
+),
+
 target_commits as (
 
     select
@@ -30,11 +36,11 @@ target_commits as (
     inner join flows
         on group_offsets.cluster_id = flows.target_cluster_id
 
-    where
-        group_offsets.group_id rlike flows.groups_pattern
-        and not coalesce(
-            group_offsets.group_id rlike flows.groups_excluded_pattern, false
-        )
+    left semi join groups_filtered
+        on
+            flows.flow = groups_filtered.flow
+            and group_offsets.group_id = groups_filtered.group_id
+            and not groups_filtered.is_filtered
 
 )
 
