@@ -24,7 +24,13 @@ clusters as (
 
 backoffs as (
 
-    select * from {{ ref('stg_state__topology_backoffs') }}
+    select
+        cluster_id,
+        group_id,
+        struct(topology_epoch, attempts, next_attempt_at_ms, armed_at_ms) as backoff,
+        armed_log_offset
+
+    from {{ ref('stg_state__topology_backoffs') }}
 
 ),
 
@@ -34,15 +40,24 @@ state_groups as (
 
 ),
 
-unloads as (
-
-    select * from {{ ref('stg_raw__coordinator_unloads') }}
-
-),
-
 results as (
 
     select * from {{ ref('int_groups__request_decisions_gathered') }}
+
+),
+
+unloads as (
+
+    select
+        cluster_id,
+        offsets_partition_index,
+        max(at_ms) as unloaded_at_ms
+
+    from {{ ref('stg_raw__coordinator_unloads') }}
+
+    group by
+        cluster_id,
+        offsets_partition_index
 
 ),
 
@@ -75,60 +90,22 @@ backoffs_left as (
 backoffs_now as (
 
     select
-        backoffs_left.cluster_id,
-        backoffs_left.group_id,
-        backoffs_left.backoff,
-        state_groups.log_offset as armed_log_offset
+        cluster_id,
+        group_id,
+        if(backoffs_left.group_id is null, backoffs.backoff, backoffs_left.backoff) as backoff,
+        if(
+            backoffs_left.group_id is null, backoffs.armed_log_offset, state_groups.log_offset
+        ) as armed_log_offset,
+        backoffs.backoff as stored_backoff,
+        unloads.unloaded_at_ms
 
     from backoffs_left
 
+    full outer join backoffs using (cluster_id, group_id)
+
     left join state_groups using (cluster_id, group_id)
 
-    union all
-
-    select
-        backoffs.cluster_id,
-        backoffs.group_id,
-        struct(
-            backoffs.topology_epoch,
-            backoffs.attempts,
-            backoffs.next_attempt_at_ms,
-            backoffs.armed_at_ms
-        ) as backoff,
-        backoffs.armed_log_offset
-
-    from backoffs
-
-    left semi join clusters using (cluster_id)
-
-    left anti join backoffs_left using (cluster_id, group_id)
-
-),
-
-backoffs_unloaded as (
-
-    select distinct
-        backoffs_now.cluster_id,
-        backoffs_now.group_id
-
-    from backoffs_now
-
-    inner join clusters
-        on
-            backoffs_now.cluster_id = clusters.cluster_id
-            and clusters.drops_backoffs_on_unload
-
-    inner join state_groups
-        on
-            backoffs_now.cluster_id = state_groups.cluster_id
-            and backoffs_now.group_id = state_groups.group_id
-
-    inner join unloads
-        on
-            state_groups.cluster_id = unloads.cluster_id
-            and state_groups.offsets_partition_index
-            = unloads.offsets_partition_index
-            and backoffs_now.backoff.armed_at_ms <= unloads.at_ms
+    left join unloads using (cluster_id, offsets_partition_index)
 
 ),
 
@@ -138,51 +115,51 @@ backoffs_judged as (
     select
         backoffs_now.cluster_id,
         backoffs_now.group_id,
-        backoffs_now.backoff.topology_epoch,
-        backoffs_now.backoff.attempts,
-        backoffs_now.backoff.next_attempt_at_ms,
-        backoffs_now.backoff.armed_at_ms,
+        backoffs_now.backoff,
         backoffs_now.armed_log_offset,
+        backoffs_now.stored_backoff,
         clusters.run_id as changed_in_run_id,
         backoffs_now.backoff is null
-        or backoffs_unloaded.group_id is not null
+        or coalesce(
+            clusters.drops_backoffs_on_unload
+            and backoffs_now.backoff.armed_at_ms <= backoffs_now.unloaded_at_ms,
+            false
+        )
         or state_groups.group_id is null as is_gone
 
     from backoffs_now
 
-    inner join clusters
-        on backoffs_now.cluster_id = clusters.cluster_id
+    inner join clusters using (cluster_id)
 
     left join state_groups
         on {{ is_of_this_group('backoffs_now', 'state_groups') }}
-
-    left join backoffs_unloaded
-        on
-            backoffs_now.cluster_id = backoffs_unloaded.cluster_id
-            and backoffs_now.group_id = backoffs_unloaded.group_id
 
 ),
 
 {# without a row there is nothing to delete, and what stays needs no write #}
 backoffs_changed as (
 
-    select backoffs_judged.*
+    select
+        cluster_id,
+        group_id,
+        backoff.topology_epoch,
+        backoff.attempts,
+        backoff.next_attempt_at_ms,
+        backoff.armed_at_ms,
+        armed_log_offset,
+        changed_in_run_id,
+        is_gone
 
     from backoffs_judged
 
-    left join backoffs
-        on
-            backoffs_judged.cluster_id = backoffs.cluster_id
-            and backoffs_judged.group_id = backoffs.group_id
-
     where
         if(
-            backoffs_judged.is_gone,
-            backoffs.group_id is not null,
+            is_gone,
+            stored_backoff is not null,
             not (
-                backoffs_judged.armed_at_ms <=> backoffs.armed_at_ms
-                and backoffs_judged.attempts <=> backoffs.attempts
-                and backoffs_judged.topology_epoch <=> backoffs.topology_epoch
+                backoff.armed_at_ms <=> stored_backoff.armed_at_ms
+                and backoff.attempts <=> stored_backoff.attempts
+                and backoff.topology_epoch <=> stored_backoff.topology_epoch
             )
         )
 
