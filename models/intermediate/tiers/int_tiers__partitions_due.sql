@@ -107,12 +107,16 @@ topics_changed as (
 
 ),
 
-changed_since as (
+changes_dated as (
 
     select
         partition_changes.cluster_id,
         partition_changes.topic_id,
-        partition_changes.partition_index
+        partition_changes.partition_index,
+        coalesce(topics.has_configs, false) as has_configs,
+        clusters_since.last_run_id is null
+        or partition_changes.changed_in_run_id > clusters_since.last_run_id
+        or topics_changed.topic_id is not null as is_changed
 
     from partition_changes
 
@@ -120,51 +124,32 @@ changed_since as (
 
     left join topics_changed using (cluster_id, topic_id)
 
-    where
-        clusters_since.last_run_id is null
-        or partition_changes.changed_in_run_id > clusters_since.last_run_id
-        or topics_changed.topic_id is not null
+    left join topics using (cluster_id, topic_id)
+
+),
+
+topics_dated as (
+
+    select
+        *,
+        max(is_changed) over (partition by cluster_id, topic_id) as is_topic_changed
+
+    from changes_dated
 
 ),
 
 {# a topic is deleted as a whole, and one that nobody tells configs of is tiered
    as a whole: by what lies in tiered storage #}
-topics_as_a_whole as (
-
-    select distinct
-        changed_since.cluster_id,
-        changed_since.topic_id
-
-    from changed_since
-
-    left anti join topics
-        on
-            changed_since.cluster_id = topics.cluster_id
-            and changed_since.topic_id = topics.topic_id
-            and topics.has_configs
-
-),
-
-beside_changed as (
-
-    select
-        partition_changes.cluster_id,
-        partition_changes.topic_id,
-        partition_changes.partition_index
-
-    from partition_changes
-
-    left semi join topics_as_a_whole using (cluster_id, topic_id)
-
-),
-
 partitions_changed as (
 
-    select * from changed_since
+    select
+        cluster_id,
+        topic_id,
+        partition_index
 
-    union
+    from topics_dated
 
-    select * from beside_changed
+    where is_changed or (is_topic_changed and not has_configs)
 
 ),
 

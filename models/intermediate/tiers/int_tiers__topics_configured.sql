@@ -117,19 +117,13 @@ topics as (
 topics_in_remote_storage as (
 
     select distinct
-        segments.cluster_id,
-        segments.topic_id,
+        cluster_id,
+        topic_id,
         true as is_in_remote_storage
 
-    from {{ ref('stg_state__remote_segments') }} as segments
+    from {{ ref('stg_state__remote_segments') }}
 
-    left semi join topics
-        on
-            segments.cluster_id = topics.cluster_id
-            and segments.topic_id = topics.topic_id
-            and not topics.has_configs
-
-    where segments.segment_state <> 'DELETE_SEGMENT_FINISHED'
+    where segment_state <> 'DELETE_SEGMENT_FINISHED'
 
 ),
 
