@@ -1,11 +1,5 @@
 with
 
-groups_due as (
-
-    select * from {{ ref('int_mirrors__target_groups_due') }}
-
-),
-
 checkpoints as (
 
     select * from {{ ref('stg_state__checkpoints') }}
@@ -26,11 +20,6 @@ unbounded as (
         known.upstream_offset as committed_offset
 
     from {{ ref('int_mirrors__offset_translations_known') }} as known
-
-    left semi join groups_due
-        on
-            known.flow = groups_due.flow
-            and known.group_id = groups_due.group_id
 
     left semi join checkpoints
         on

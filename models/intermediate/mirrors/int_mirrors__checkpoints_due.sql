@@ -67,22 +67,25 @@ loaded_beside_stored as (
 ),
 
 {# the syncs of a partition were numbered anew, or may explain now what none of
-   them did; moldau itself knew where it stood #}
-to_explain_again as (
+   them did; moldau itself knew where it stood. Those of another mirror under the
+   same name guard nothing, and lead nowhere #}
+stored_alone as (
 
-    select stored.*
+    select
+        stored.*,
+        flows.run_id,
+        flows.is_another
 
     from stored
 
-    left semi join partitions_due
+    inner join flows
+        on stored.flow = flows.flow
+
+    left join partitions_due
         on
             stored.flow = partitions_due.flow
             and stored.topic_name = partitions_due.topic_name
             and stored.partition_index = partitions_due.partition_index
-            and (
-                partitions_due.is_refolded
-                or (stored.sync_log_offset is null and stored.emitted_by <> 'moldau')
-            )
 
     left anti join loaded_beside_stored
         on
@@ -92,27 +95,14 @@ to_explain_again as (
             = loaded_beside_stored.target_topic_name
             and stored.partition_index = loaded_beside_stored.partition_index
 
-),
-
-{# those of another mirror under the same name guard nothing, and lead nowhere #}
-gone as (
-
-    select stored.*
-
-    from stored
-
-    left semi join flows
-        on
-            stored.flow = flows.flow
-            and flows.is_another
-
-    left anti join loaded_beside_stored
-        on
-            stored.flow = loaded_beside_stored.flow
-            and stored.group_id = loaded_beside_stored.group_id
-            and stored.target_topic_name
-            = loaded_beside_stored.target_topic_name
-            and stored.partition_index = loaded_beside_stored.partition_index
+    where
+        flows.is_another
+        or partitions_due.is_refolded
+        or (
+            partitions_due.flow is not null
+            and stored.sync_log_offset is null
+            and stored.emitted_by <> 'moldau'
+        )
 
 ),
 
@@ -146,35 +136,6 @@ checkpoints_due as (
     union all
 
     select
-        again.flow,
-        again.group_id,
-        again.target_topic_name,
-        again.partition_index,
-        again.topic_name,
-        again.upstream_offset,
-        again.downstream_offset,
-        again.metadata,
-        if(again.emitted_by = 'moldau', again.sync_log_offset, null)
-            as known_sync_log_offset,
-        again.previous_upstream_offset,
-        again.previous_downstream_offset,
-        again.emitted_by,
-        again.log_offset,
-        again.is_readable,
-        again.emitted_at_ms,
-        flows.run_id as changed_in_run_id,
-        false as is_gone
-
-    from to_explain_again as again
-
-    inner join flows
-        on again.flow = flows.flow
-
-    where not flows.is_another
-
-    union all
-
-    select
         flow,
         group_id,
         target_topic_name,
@@ -183,17 +144,18 @@ checkpoints_due as (
         upstream_offset,
         downstream_offset,
         metadata,
-        sync_log_offset as known_sync_log_offset,
+        if(is_another or emitted_by = 'moldau', sync_log_offset, null)
+            as known_sync_log_offset,
         previous_upstream_offset,
         previous_downstream_offset,
         emitted_by,
         log_offset,
         is_readable,
         emitted_at_ms,
-        changed_in_run_id,
-        true as is_gone
+        if(is_another, changed_in_run_id, run_id) as changed_in_run_id,
+        is_another as is_gone
 
-    from gone
+    from stored_alone
 
 )
 

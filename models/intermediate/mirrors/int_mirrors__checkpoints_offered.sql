@@ -16,14 +16,7 @@ groups_due as (
 
 translations as (
 
-    select known.*
-
-    from {{ ref('int_mirrors__offset_translations_known') }} as known
-
-    left semi join groups_due
-        on
-            known.flow = groups_due.flow
-            and known.group_id = groups_due.group_id
+    select * from {{ ref('int_mirrors__offset_translations_known') }}
 
 ),
 

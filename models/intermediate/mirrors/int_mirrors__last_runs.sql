@@ -1,3 +1,5 @@
+{{ config(materialized='run_list', meta={'as_literals': true}) }}
+
 with
 
 flows as (

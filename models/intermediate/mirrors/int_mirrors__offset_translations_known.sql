@@ -1,3 +1,5 @@
+{{ config(materialized='run_list', meta={'works_on': 'int_mirrors__target_groups_due'}) }}
+
 with
 
 reasoned as (
@@ -14,6 +16,12 @@ flows as (
 
 ),
 
+groups_due as (
+
+    select * from {{ ref('int_mirrors__target_groups_due') }}
+
+),
+
 stored as (
 
     select earlier.*
@@ -22,6 +30,11 @@ stored as (
 
     left semi join flows
         on earlier.flow = flows.flow
+
+    left semi join groups_due
+        on
+            earlier.flow = groups_due.flow
+            and earlier.group_id = groups_due.group_id
 
     left anti join reasoned
         on

@@ -44,15 +44,7 @@ flows as (
 clusters as (
 
     select
-        source_cluster_id as cluster_id,
-        is_refolded
-
-    from flows
-
-    union
-
-    select
-        target_cluster_id as cluster_id,
+        explode(array(source_cluster_id, target_cluster_id)) as cluster_id,
         is_refolded
 
     from flows
@@ -68,7 +60,7 @@ clusters_to_read as (
 
     where is_refolded
 
-    union
+    union all
 
     select loaded.cluster_id
 

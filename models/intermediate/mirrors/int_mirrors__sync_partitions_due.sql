@@ -75,9 +75,6 @@ partitions_recreated as (
             and partitions.topic_name = topics_recreated.topic_name
             and partitions.recorded_at_ms > topics_recreated.last_seen_before_at_ms
 
-    left anti join flows_to_refold
-        on partitions.flow = flows_to_refold.flow
-
 ),
 
 partitions_loaded as (

@@ -41,8 +41,6 @@ partitions_probed as (
 
     from commits_due
 
-    left semi join flows using (flow)
-
     group by
         commits_due.flow,
         commits_due.topic_name,

@@ -1,3 +1,5 @@
+{{ config(materialized='run_list') }}
+
 with
 
 flows as (
