@@ -3,15 +3,21 @@
    `cluster`: column of `flows` with the records' cluster; `kind`: groups or topics, by whose patterns. #}
 {% macro names_filtered(records, column, flows, cluster, kind) -%}
     select
-        flows.flow,
-        names.{{ column }},
-        not names.{{ column }} rlike flows.{{ kind }}_pattern
-        or coalesce(
-            names.{{ column }} rlike flows.{{ kind }}_excluded_pattern, false
-        ) as is_filtered
+        flow,
+        {{ column }},
+        not {{ column }} rlike pattern
+        or coalesce({{ column }} rlike excluded_pattern, false) as is_filtered
 
-    from (select distinct cluster_id, {{ column }} from {{ records }}) as names
+    from (
+        select distinct
+            flows.flow,
+            {{ records }}.{{ column }},
+            flows.{{ kind }}_pattern as pattern,
+            flows.{{ kind }}_excluded_pattern as excluded_pattern
 
-    inner join {{ flows }} as flows
-        on names.cluster_id = flows.{{ cluster }}
+        from {{ records }}
+
+        inner join {{ flows }} as flows
+            on {{ records }}.cluster_id = flows.{{ cluster }}
+    )
 {%- endmacro %}
